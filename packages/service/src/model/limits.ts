@@ -1,0 +1,22 @@
+/** Every number the protocol or this service bounds. Sizes are bytes unless the name says otherwise. */
+export const limits = {
+  keyCharactersMax: 1024,
+  /** At one to three bytes a UTF-16 unit: all keys of 512 units fit, and all ASCII keys of 1,024. */
+  keyBytesMax: 1990,
+  propertiesMax: 252,
+  propertyNameCharactersMax: 255,
+  stringCharactersMax: 32_768,
+  binaryBytesMax: 65_536,
+  entityBytesMax: 1_048_576,
+  requestBodyBytesMax: 4_194_304,
+  tableNameCharactersMin: 3,
+  tableNameCharactersMax: 63,
+  groupMutationsMax: 100,
+  pageRowsMax: 1000,
+  selectNamesMax: 255,
+  queryParametersMax: 64,
+  requestLineBytesMax: 65_536,
+  /** Request line and headers together; Node counts them as one. */
+  headerBytesMax: 98_304,
+  clientRequestIdCharactersMax: 1024,
+} as const

@@ -1,0 +1,276 @@
+/**
+ * An entity as stores keep it: its JSON is ready, so that reading copies bytes and never serialises.
+ *
+ *   record   = format:u8 · stampBytes:u8 · count:u16 · bytes:u32 · version:u64 · keysBytes:u32 · entry* · text
+ *   entry    = nameHash:u16 · nameBytes:u16 · (annotated:1 type:7):u8 · memberFrom:u24
+ *   text     = etag `,` keys `,"Timestamp":"` stamp `"` members
+ *   etag     = `"odata.etag":"W/\"datetime'` stamp with `:` as `%3A` `'\""`
+ *   keys     = `"PartitionKey":` string `,"RowKey":` string
+ *   members  = ( `,` [annotation `,`] `"name":` value )*
+ *   content  = count:u16 · entry* · members                       (an entity that has no version yet)
+ *
+ * Numbers are big endian. `bytes` counts the whole record, so a buffer may be longer than its record.
+ * `memberFrom` counts from the start of members and points behind the comma. The text is the entity at
+ * minimal metadata without its braces; names and values in it are ASCII.
+ */
+import { strict as assert } from 'node:assert'
+import { unreachable } from './brand.ts'
+import type { EntityKey } from './keys.ts'
+import { jsonString } from './json-text.ts'
+import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
+import { type EdmType, edmTypes, isAnnotated, type Value, valueText } from './values.ts'
+import type { Version } from './version.ts'
+
+/** Encoded bytes of an entity. Whoever hands one out says how long it stays valid. */
+export type EntityRecord = Buffer
+
+/** A property with its value, as clients name it. */
+export interface Property {
+  readonly name: string
+  readonly value: Value
+}
+
+/** One row of a record's property table. Offsets are into the record. */
+export interface Member {
+  readonly name: string
+  readonly type: EdmType
+  /** Where the annotation begins, or the name if there is none. */
+  readonly from: number
+  readonly nameFrom: number
+  readonly valueFrom: number
+  readonly until: number
+}
+
+const recordFormat = 1
+const headerBytes = 20
+const entryBytes = 8
+const contentHeaderBytes = 2
+
+const etagHead = `"odata.etag":"W/\\"datetime'`
+const etagTail = `'\\"",`
+const timestampHead = `,"Timestamp":"`
+const annotationTail = '@odata.type":"'
+
+/** The keys' members, as they stand in the text. */
+export function keysText(key: EntityKey): string {
+  return `"PartitionKey":${jsonString(key.partition)},"RowKey":${jsonString(key.row)}`
+}
+
+/** Encodes properties in the order given. */
+export function encodeContent(properties: readonly Property[]): Buffer {
+  let text = ''
+  const entries: Entry[] = []
+  for (const { name, value } of properties) {
+    const quoted = jsonString(name)
+    const annotated = isAnnotated(value)
+    const memberFrom = text.length + 1
+    if (annotated)
+      text += `,${quoted.slice(0, -1)}${annotationTail}${value.type}",${quoted}:${valueText(value)}`
+    else text += `,${quoted}:${valueText(value)}`
+    entries.push({ name: quoted.slice(1, -1), type: edmTypes.indexOf(value.type), annotated, memberFrom })
+  }
+  return writeContent(entries, text)
+}
+
+/** The record of an entity at a version. */
+export function encodeRecord(keys: string, content: Buffer, version: Version): EntityRecord {
+  const count = content.readUInt16BE(0)
+  const entriesUntil = contentHeaderBytes + count * entryBytes
+  const stamp = formatTicks(version)
+  const escaped = stamp.replaceAll(':', '%3A')
+  const head = `${etagHead}${escaped}${etagTail}${keys}${timestampHead}${stamp}"`
+  const bytes = headerBytes + count * entryBytes + head.length + content.length - entriesUntil
+  const record = Buffer.allocUnsafe(bytes)
+  record[0] = recordFormat
+  record[1] = stamp.length
+  record.writeUInt16BE(count, 2)
+  record.writeUInt32BE(bytes, 4)
+  record.writeBigUInt64BE(version, 8)
+  record.writeUInt32BE(keys.length, 16)
+  content.copy(record, headerBytes, contentHeaderBytes, entriesUntil)
+  const textFrom = headerBytes + count * entryBytes
+  record.write(head, textFrom, 'latin1')
+  content.copy(record, textFrom + head.length, entriesUntil)
+  return record
+}
+
+export function recordBytes(record: EntityRecord): number {
+  return record.readUInt32BE(4)
+}
+
+export function versionOf(record: EntityRecord): Version {
+  return record.readBigUInt64BE(8) as Version
+}
+
+export function propertyCountOf(record: EntityRecord): number {
+  return record.readUInt16BE(2)
+}
+
+/** Where the parts of a record's text begin; the text ends with the record. */
+export interface TextLayout {
+  readonly etagFrom: number
+  readonly keysFrom: number
+  readonly timestampFrom: number
+  readonly membersFrom: number
+  readonly until: number
+}
+
+export function layoutOf(record: EntityRecord): TextLayout {
+  assert.equal(record[0], recordFormat, 'unknown record format')
+  const stampBytes = record[1] ?? 0
+  const etagFrom = headerBytes + propertyCountOf(record) * entryBytes
+  // Two colons of the stamp are written as three characters each.
+  const keysFrom = etagFrom + etagHead.length + stampBytes + 4 + etagTail.length
+  const timestampFrom = keysFrom + record.readUInt32BE(16) + 1
+  const membersFrom = timestampFrom - 1 + timestampHead.length + stampBytes + 1
+  return { etagFrom, keysFrom, timestampFrom, membersFrom, until: recordBytes(record) }
+}
+
+/** `2020-12-18T17:08:59.8611145Z` */
+export function stampOf(record: EntityRecord): string {
+  const from = layoutOf(record).timestampFrom - 1 + timestampHead.length
+  return record.toString('latin1', from, from + (record[1] ?? 0))
+}
+
+/** Every property's place in the record, in stored order. */
+export function membersOf(record: EntityRecord): Member[] {
+  const { membersFrom, until } = layoutOf(record)
+  return readMembers(record, headerBytes, propertyCountOf(record), membersFrom, until)
+}
+
+export function keyOf(record: EntityRecord): EntityKey {
+  const { keysFrom, timestampFrom } = layoutOf(record)
+  const object = JSON.parse(`{${record.toString('latin1', keysFrom, timestampFrom - 1)}}`) as {
+    PartitionKey: EntityKey['partition']
+    RowKey: EntityKey['row']
+  }
+  return { partition: object.PartitionKey, row: object.RowKey }
+}
+
+/** Exact inverse of encodeContent, from a record. */
+export function propertiesOf(record: EntityRecord): Property[] {
+  return membersOf(record).map((member) => ({ name: member.name, value: readValue(record, member) }))
+}
+
+/**
+ * The properties of `record` with those of `content` put over them, as content, sorted by name: what a
+ * merge leaves. Values are copied as text, never read.
+ */
+export function mergeContent(record: EntityRecord, content: Buffer): Buffer {
+  const count = content.readUInt16BE(0)
+  const membersFrom = contentHeaderBytes + count * entryBytes
+  const changes = readMembers(content, contentHeaderBytes, count, membersFrom, content.length)
+  const merged = new Map<string, [Buffer, Member]>()
+  for (const member of membersOf(record)) merged.set(member.name, [record, member])
+  for (const member of changes) merged.set(member.name, [content, member])
+  let text = ''
+  const entries: Entry[] = []
+  for (const [source, member] of [...merged.values()].toSorted(byMemberName)) {
+    entries.push({
+      name: source.toString('latin1', member.nameFrom + 1, member.valueFrom - 2),
+      type: edmTypes.indexOf(member.type),
+      annotated: member.nameFrom > member.from,
+      memberFrom: text.length + 1,
+    })
+    text += `,${source.toString('latin1', member.from, member.until)}`
+  }
+  return writeContent(entries, text)
+}
+
+export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  if (a.name === b.name) return 0
+  return a.name < b.name ? -1 : 1
+}
+
+function byMemberName(a: readonly [Buffer, Member], b: readonly [Buffer, Member]): number {
+  return byName(a[1], b[1])
+}
+
+interface Entry {
+  /** As it stands in the text, without quotes. */
+  readonly name: string
+  readonly type: number
+  readonly annotated: boolean
+  readonly memberFrom: number
+}
+
+function writeContent(entries: readonly Entry[], text: string): Buffer {
+  const membersFrom = contentHeaderBytes + entries.length * entryBytes
+  const content = Buffer.allocUnsafe(membersFrom + text.length)
+  content.writeUInt16BE(entries.length, 0)
+  let at = contentHeaderBytes
+  for (const { name, type, annotated, memberFrom } of entries) {
+    content.writeUInt16BE(nameHash(name), at)
+    content.writeUInt16BE(name.length, at + 2)
+    content.writeUInt32BE((((annotated ? 0x80 : 0) | type) * 0x1000000 + memberFrom) >>> 0, at + 4)
+    at += entryBytes
+  }
+  content.write(text, membersFrom, 'latin1')
+  return content
+}
+
+function readMembers(
+  source: Buffer,
+  entriesFrom: number,
+  count: number,
+  membersFrom: number,
+  until: number,
+): Member[] {
+  const members: Member[] = []
+  for (let i = 0; i < count; i++) {
+    const at = entriesFrom + i * entryBytes
+    const nameBytes = source.readUInt16BE(at + 2)
+    const kind = source[at + 4] ?? 0
+    const type = edmTypes[kind & 0x7f]
+    assert(type !== undefined, 'unknown property type in a record')
+    const from = membersFrom + source.readUIntBE(at + 5, 3)
+    const annotationBytes = kind & 0x80 ? 1 + nameBytes + annotationTail.length + type.length + 2 : 0
+    const nameFrom = from + annotationBytes
+    const nextAt = at + entryBytes
+    members.push({
+      name: readName(source, nameFrom + 1, nameFrom + 1 + nameBytes),
+      type,
+      from,
+      nameFrom,
+      valueFrom: nameFrom + nameBytes + 3,
+      until: i + 1 < count ? membersFrom + source.readUIntBE(nextAt + 5, 3) - 1 : until,
+    })
+  }
+  return members
+}
+
+function readName(source: Buffer, from: number, until: number): string {
+  const text = source.toString('latin1', from, until)
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+}
+
+function readValue(source: Buffer, member: Member): Value {
+  const json: unknown = JSON.parse(source.toString('latin1', member.valueFrom, member.until))
+  const { type } = member
+  switch (type) {
+    case 'Edm.Binary':
+      return { type, value: Buffer.from(json as string, 'base64') }
+    case 'Edm.Boolean':
+      return { type, value: json as boolean }
+    case 'Edm.DateTime':
+      return { type, value: parseTicks(json as string) as Ticks }
+    case 'Edm.Double':
+      return { type, value: Number(json) }
+    case 'Edm.Int32':
+      return { type, value: json as number }
+    case 'Edm.Int64':
+      return { type, value: BigInt(json as string) }
+    case 'Edm.Guid':
+    case 'Edm.String':
+      return { type, value: json as string }
+    default:
+      return unreachable(type)
+  }
+}
+
+/** Sixteen bits of FNV-1a: lets a search pass over a property without comparing its name. */
+export function nameHash(name: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
+  return (hash ^ (hash >>> 16)) & 0xffff
+}

@@ -1,0 +1,103 @@
+/**
+ * Points in time as the protocol knows them: 100 ns ticks since 0001-01-01T00:00:00Z, exact in a bigint.
+ * JavaScript's Date keeps milliseconds only and is used here for whole seconds alone.
+ */
+import type { Brand } from './brand.ts'
+
+export type Ticks = Brand<bigint, 'Ticks'>
+
+/** Reads the time. Given as an argument everywhere, so that a test can own it. */
+export type Clock = () => Ticks
+
+const ticksPerSecond = 10_000_000
+const ticksPerMs = 10_000
+const unixEpochSeconds = 62_135_596_800
+const dateTimePattern =
+  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,7}))?(?:Z|([+-])(\d\d):(\d\d))?$/
+
+export const ticksMax = (3_155_378_976_000_000_000n - 1n) as Ticks
+
+/** `2020-12-18T17:08:59.8611145Z`, trailing zeros of the fraction and an empty fraction left out. */
+export function formatTicks(ticks: Ticks): string {
+  const fraction = Number(ticks % BigInt(ticksPerSecond))
+  const seconds = formatSeconds(ticks)
+  if (fraction === 0) return `${seconds}Z`
+  return `${seconds}.${trimZeros(fraction.toString().padStart(7, '0'))}Z`
+}
+
+/** As formatTicks, but always with seven digits: the form error messages use. */
+export function formatTicksFully(ticks: Ticks): string {
+  const fraction = Number(ticks % BigInt(ticksPerSecond))
+  return `${formatSeconds(ticks)}.${fraction.toString().padStart(7, '0')}Z`
+}
+
+/**
+ * Reads `yyyy-MM-ddTHH:mm:ss[.f{1,7}][Z|±hh:mm]`; without a zone it is UTC.
+ * Undefined for anything else, and for days and hours that do not exist.
+ */
+export function parseTicks(text: string): Ticks | undefined {
+  const match = dateTimePattern.exec(text)
+  if (match === null) return undefined
+  const [, year, month, day, hour, minute, second, fraction, sign, zoneHour, zoneMinute] = match
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  date.setUTCHours(Number(hour), Number(minute), Number(second))
+  // Date rolls 02-30 over to March: what it shows must be what was asked for.
+  if (!isoSeconds(date).startsWith(text.slice(0, 19))) return undefined
+  let seconds = date.getTime() / 1000 + unixEpochSeconds
+  if (sign !== undefined) {
+    if (Number(zoneHour) > 14 || Number(zoneMinute) > 59) return undefined
+    const offset = Number(zoneHour) * 3600 + Number(zoneMinute) * 60
+    seconds += sign === '+' ? -offset : offset
+  }
+  const ticks = BigInt(seconds) * BigInt(ticksPerSecond) + BigInt((fraction ?? '').padEnd(7, '0'))
+  return ticks < 0n || ticks > ticksMax ? undefined : (ticks as Ticks)
+}
+
+/** `MM/dd/yyyy HH:mm:ss`, which the protocol uses in one error text. */
+export function formatTicksInvariant(ticks: Ticks): string {
+  const [date = '', time] = formatSeconds(ticks).split('T')
+  const [year, month, day] = date.split('-')
+  return `${month}/${day}/${year} ${time}`
+}
+
+export function ticksOfUnixMs(ms: number): Ticks {
+  return ((BigInt(Math.floor(ms)) + BigInt(unixEpochSeconds) * 1000n) * BigInt(ticksPerMs)) as Ticks
+}
+
+export function unixMsOfTicks(ticks: Ticks): number {
+  return Number(ticks / BigInt(ticksPerMs)) - unixEpochSeconds * 1000
+}
+
+/**
+ * The wall clock at microsecond resolution: the monotonic clock carries the digits below a millisecond,
+ * and is set again whenever the wall clock was moved.
+ */
+export function systemClock(): Clock {
+  let offsetMs = Date.now() - performance.now()
+  return () => {
+    const wallMs = Date.now()
+    let ms = offsetMs + performance.now()
+    if (Math.abs(ms - wallMs) > 2) {
+      offsetMs = wallMs - performance.now()
+      ms = wallMs
+    }
+    const whole = Math.floor(ms)
+    return (ticksOfUnixMs(whole) + BigInt(Math.floor((ms - whole) * ticksPerMs))) as Ticks
+  }
+}
+
+function formatSeconds(ticks: Ticks): string {
+  const seconds = Number(ticks / BigInt(ticksPerSecond)) - unixEpochSeconds
+  return isoSeconds(new Date(seconds * 1000))
+}
+
+function isoSeconds(date: Date): string {
+  return date.toISOString().slice(0, 19)
+}
+
+function trimZeros(digits: string): string {
+  let length = digits.length
+  while (digits.charCodeAt(length - 1) === 0x30) length--
+  return digits.slice(0, length)
+}

@@ -1,0 +1,21 @@
+/** The moment of an entity's last change: its Timestamp, and in quotes its ETag. */
+import type { Brand } from './brand.ts'
+import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
+
+export type Version = Brand<Ticks, 'Version'>
+
+export function etagOf(version: Version): string {
+  return `W/"datetime'${formatTicks(version).replaceAll(':', '%3A')}'"`
+}
+
+/** Reads what etagOf wrote, or anything that means the same moment; undefined for all else. */
+export function parseEtag(text: string): Version | undefined {
+  const match = /^W\/"datetime'([^'"]*)'"$/.exec(text)
+  if (match?.[1] === undefined) return undefined
+  return parseTicks(match[1].replaceAll(/%3a/gi, ':')) as Version | undefined
+}
+
+/** Versions only grow, whatever the clock does. */
+export function nextVersion(last: Version, now: Ticks): Version {
+  return (now > last ? now : last + 1n) as Version
+}

@@ -1,0 +1,189 @@
+/**
+ * The embedded store: one LMDB file, larger than memory, open in any number of processes.
+ * Reads happen here, on the calling thread, straight from the map; writes go to the writer thread.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../../model/keys.ts'
+import type { Mutation } from '../../model/mutation.ts'
+import { type EntityRecord, recordBytes } from '../../model/record.ts'
+import type { AccountName, TableId, TableName } from '../../model/table.ts'
+import type { Clock } from '../../model/ticks.ts'
+import type { CommitOutcome, Store, Visit } from '../store.ts'
+import { openDataFolder } from './data-folder.ts'
+import { type Environment, entityKey, liveKey, openEnvironment } from './environment.ts'
+import type { WriterOptions } from './writer.ts'
+import { commitPacker, type WriterAnswer, type WriterRequest } from './writer-message.ts'
+
+/** When a change is acknowledged: on disk; a second before that at most; when the system likes. */
+export type Durability = 'sync' | 'interval' | 'memory'
+
+export interface LmdbStoreOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly durability?: Durability
+}
+
+/** How long a scan keeps the thread before it lets other requests run, and how often it looks. */
+const sliceMs = 4
+const sliceRows = 128
+
+interface Waiting {
+  resolve(answer: WriterAnswer): void
+  reject(error: Error): void
+}
+
+export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
+  const { clock, durability = 'sync' } = options
+  const path = openDataFolder(options.path)
+  const environment = openEnvironment(path, { keys: false })
+  const worker = new Worker(new URL('./writer.js', import.meta.url), {
+    workerData: { path, durability } satisfies WriterOptions,
+  })
+  const waiting = new Map<number, Waiting>()
+  const packer = commitPacker()
+  let lastId = 0
+  let posting = false
+  let broken: Error | undefined
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve())
+    worker.once('error', reject)
+  })
+  worker.on('message', settle)
+  worker.on('error', (error: Error) => stop(error))
+  worker.on('exit', () => stop(new Error('the store is closed')))
+  return { get, scan, commit, create, drop, close }
+
+  async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
+    // A read transaction may be left from an earlier read; a new one sees what was acknowledged since.
+    environment.resetReadTxn()
+    const view = environment.get(entityKey(table, key))
+    if (view === undefined) return undefined
+    const record = Buffer.allocUnsafe(recordBytes(view))
+    view.copy(record, 0, 0, record.length)
+    return record
+  }
+
+  async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+    environment.resetReadTxn()
+    const transaction = environment.useReadTransaction()
+    let rows = 0
+    let sliceUntilMs = performance.now() + sliceMs
+    try {
+      for (const range of ranges) {
+        let from: KeyPosition | undefined = range.from
+        while (from !== undefined) {
+          const iterator = rowsOf(table, { from, until: range.until }, transaction)[Symbol.iterator]()
+          from = undefined
+          try {
+            for (;;) {
+              const step = iterator.next()
+              if (step.done) break
+              const goOn = visit(step.value.value)
+              if (goOn === 'stop') return
+              if (goOn !== 'next') {
+                from = goOn
+                break
+              }
+              if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
+                await nextTurn()
+                sliceUntilMs = performance.now() + sliceMs
+              }
+            }
+          } finally {
+            iterator.return?.()
+          }
+        }
+      }
+    } finally {
+      transaction.done()
+    }
+  }
+
+  function rowsOf(table: TableId, range: KeyRange, transaction: Transaction) {
+    return environment.getRange({
+      start: entityKey(table, range.from),
+      end: range.until === undefined ? liveKey((table + 1) as TableId) : entityKey(table, range.until),
+      transaction,
+    })
+  }
+
+  async function commit(
+    table: TableId,
+    partition: PartitionKey,
+    mutations: readonly Mutation[],
+  ): Promise<CommitOutcome> {
+    const answer = await ask((id) => {
+      packer.add(id, table, partition, mutations)
+      postSoon()
+    })
+    return (answer as { outcome: CommitOutcome }).outcome
+  }
+
+  async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
+    const answer = await ask((id) => post({ kind: 'create', now: clock(), id, account, name }))
+    return (answer as { created: TableId | undefined }).created
+  }
+
+  async function drop(account: AccountName, name: TableName): Promise<boolean> {
+    const answer = await ask((id) => post({ kind: 'drop', now: clock(), id, account, name }))
+    return (answer as { dropped: boolean }).dropped
+  }
+
+  async function close(): Promise<void> {
+    if (broken === undefined) {
+      const exited = new Promise((resolve) => worker.once('exit', resolve))
+      postNow()
+      post({ kind: 'close' })
+      await exited
+    }
+    await environment.close()
+  }
+
+  function ask(send: (id: number) => void): Promise<WriterAnswer> {
+    if (broken !== undefined) return Promise.reject(broken)
+    lastId = (lastId + 1) >>> 0
+    const id = lastId
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject })
+      send(id)
+    })
+  }
+
+  /** One message for all commits of this turn of the event loop. */
+  function postSoon(): void {
+    if (posting) return
+    posting = true
+    setImmediate(postNow)
+  }
+
+  function postNow(): void {
+    if (!posting) return
+    posting = false
+    const bytes = packer.take()
+    worker.postMessage({ kind: 'commits', now: clock(), bytes } satisfies WriterRequest, [
+      bytes.buffer as ArrayBuffer,
+    ])
+  }
+
+  function post(request: WriterRequest): void {
+    worker.postMessage(request)
+  }
+
+  function settle(answers: readonly WriterAnswer[]): void {
+    for (const answer of answers) {
+      const asked = waiting.get(answer.id)
+      waiting.delete(answer.id)
+      if ('error' in answer) asked?.reject(new Error(answer.error))
+      else asked?.resolve(answer)
+    }
+  }
+
+  function stop(reason: Error): void {
+    broken ??= reason
+    for (const { reject } of waiting.values()) reject(broken)
+    waiting.clear()
+  }
+}
+
+type Transaction = ReturnType<Environment['useReadTransaction']>

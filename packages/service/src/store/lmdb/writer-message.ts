@@ -1,0 +1,137 @@
+/**
+ * What the reading thread and the writer thread say to each other. Commits travel packed in one
+ * transferred buffer: cloning them as objects costs more than applying them.
+ *
+ *   commits   = commit*
+ *   commit    = id:u32 · table:u32 · count:u16 · mutation*
+ *   mutation  = kind:u8 · condition:u8 · version:u64 · key:u16+bytes · keys:u16+text · content:u32+bytes
+ */
+import { boundBytesMax, encodeKey } from '../../model/key-bytes.ts'
+import type { PartitionKey } from '../../model/keys.ts'
+import type { Change, Condition, Mutation } from '../../model/mutation.ts'
+import type { AccountName, TableId, TableName } from '../../model/table.ts'
+import type { Ticks } from '../../model/ticks.ts'
+import type { CommitOutcome } from '../store.ts'
+
+/** `now` is the sender's clock: the writer has none of its own, so that a test can own it. */
+export type WriterRequest =
+  | { readonly kind: 'commits'; readonly now: Ticks; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'create' | 'drop'
+      readonly now: Ticks
+      readonly id: number
+      readonly account: AccountName
+      readonly name: TableName
+    }
+  | { readonly kind: 'close' }
+
+export type WriterAnswer =
+  | { readonly id: number; readonly outcome: CommitOutcome }
+  | { readonly id: number; readonly created: TableId | undefined }
+  | { readonly id: number; readonly dropped: boolean }
+  | { readonly id: number; readonly error: string }
+
+export interface PackedCommit {
+  readonly id: number
+  readonly table: TableId
+  readonly mutations: readonly { readonly key: Uint8Array; readonly change: Change }[]
+}
+
+const kinds = ['put', 'merge', 'remove'] as const
+const conditions = ['any', 'absent', 'present', 'version'] as const
+const commitHeaderBytes = 10
+const mutationHeaderBytes = 18
+
+/** Collects commits until they are taken. */
+export function commitPacker(): {
+  add(id: number, table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): void
+  take(): Uint8Array
+} {
+  let buffer = Buffer.allocUnsafeSlow(initialBytes)
+  let end = 0
+  return { add, take }
+
+  function add(id: number, table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): void {
+    reserve(commitHeaderBytes)
+    end = buffer.writeUInt32BE(id, end)
+    end = buffer.writeUInt32BE(table, end)
+    end = buffer.writeUInt16BE(mutations.length, end)
+    for (const mutation of mutations) addMutation(table, partition, mutation)
+  }
+
+  function addMutation(table: TableId, partition: PartitionKey, mutation: Mutation): void {
+    const keys = mutation.kind === 'remove' ? '' : mutation.keys
+    const content = mutation.kind === 'remove' ? undefined : mutation.content
+    const contentBytes = content?.length ?? 0
+    reserve(mutationHeaderBytes + boundBytesMax + 2 + keys.length + contentBytes)
+    const version = mutation.when.kind === 'version' ? mutation.when.version : 0n
+    end = buffer.writeUInt8(kinds.indexOf(mutation.kind), end)
+    end = buffer.writeUInt8(conditions.indexOf(mutation.when.kind), end)
+    end = buffer.writeBigUInt64BE(version, end)
+    const keyFrom = end + 2
+    const keyUntil = encodeKey(buffer, keyFrom, table, { partition, row: mutation.row })
+    buffer.writeUInt16BE(keyUntil - keyFrom, end)
+    end = buffer.writeUInt16BE(keys.length, keyUntil)
+    end += buffer.write(keys, end, 'latin1')
+    end = buffer.writeUInt32BE(contentBytes, end)
+    if (content !== undefined) end += content.copy(buffer, end)
+  }
+
+  /** The bytes collected; their buffer is the taker's to give away. */
+  function take(): Uint8Array {
+    const taken = buffer.subarray(0, end)
+    buffer = Buffer.allocUnsafeSlow(initialBytes)
+    end = 0
+    return taken
+  }
+
+  function reserve(bytes: number): void {
+    if (end + bytes <= buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, end + bytes))
+    buffer.copy(larger, 0, 0, end)
+    buffer = larger
+  }
+}
+
+const initialBytes = 16_384
+
+export function* unpackCommits(packed: Uint8Array): Generator<PackedCommit> {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+  let at = 0
+  while (at < bytes.length) {
+    const id = bytes.readUInt32BE(at)
+    const table = bytes.readUInt32BE(at + 4) as TableId
+    const count = bytes.readUInt16BE(at + 8)
+    at += commitHeaderBytes
+    const mutations: { key: Uint8Array; change: Change }[] = []
+    for (let i = 0; i < count; i++) {
+      const kind = kinds[bytes[at] as 0 | 1 | 2]
+      const when = unpackCondition(bytes, at + 1)
+      const keyFrom = at + 12
+      const keyUntil = keyFrom + bytes.readUInt16BE(at + 10)
+      const keysFrom = keyUntil + 2
+      const keysUntil = keysFrom + bytes.readUInt16BE(keyUntil)
+      const contentFrom = keysUntil + 4
+      at = contentFrom + bytes.readUInt32BE(keysUntil)
+      mutations.push({
+        key: bytes.subarray(keyFrom, keyUntil),
+        change:
+          kind === 'remove'
+            ? { kind, when }
+            : {
+                kind,
+                when,
+                keys: bytes.toString('latin1', keysFrom, keysUntil),
+                content: bytes.subarray(contentFrom, at),
+              },
+      })
+    }
+    yield { id, table, mutations }
+  }
+}
+
+function unpackCondition(bytes: Buffer, at: number): Condition {
+  const kind = conditions[bytes[at] as 0 | 1 | 2 | 3]
+  if (kind !== 'version') return { kind }
+  return { kind, version: bytes.readBigUInt64BE(at + 1) as (Condition & { kind: 'version' })['version'] }
+}

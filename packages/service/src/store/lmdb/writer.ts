@@ -1,0 +1,240 @@
+/**
+ * The thread that writes. All requests waiting when it looks become one LMDB transaction and one sync,
+ * then all are answered: a sync costs the same for one commit as for a hundred.
+ */
+import { strict as assert } from 'node:assert'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { TransactionFlags } from 'lmdb'
+import { applyMutation } from '../../model/mutation.ts'
+import type { EntityRecord } from '../../model/record.ts'
+import { catalogue, firstTableId, type TableId } from '../../model/table.ts'
+import type { Ticks } from '../../model/ticks.ts'
+import { nextVersion, type Version } from '../../model/version.ts'
+import { catalogueEntryOf, catalogueKey, newCatalogueEntry } from '../catalogue.ts'
+import type { CommitOutcome } from '../store.ts'
+import {
+  afterDropped,
+  droppedKey,
+  entityKey,
+  firstDropped,
+  isOurs,
+  liveKey,
+  openEnvironment,
+  tableFact,
+  tableOfDropped,
+  versionFact,
+} from './environment.ts'
+import { type PackedCommit, unpackCommits, type WriterAnswer, type WriterRequest } from './writer-message.ts'
+import type { Durability } from './lmdb-store.ts'
+
+export interface WriterOptions {
+  readonly path: string
+  readonly durability: Durability
+}
+
+/** Rows removed between two looks at the queue: a few milliseconds of work. */
+const reclaimRows = 256
+const intervalMs = 1000
+const unsynced: TransactionFlags = TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH
+
+const { path, durability } = workerData as WriterOptions
+assert(parentPort !== null, 'the writer runs as a thread')
+const port = parentPort
+const environment = openEnvironment(path, { keys: true })
+
+let reclaiming = false
+let lastSyncMs = 0
+let syncTimer: NodeJS.Timeout | undefined
+
+port.on('message', (first: WriterRequest) => {
+  const requests = [first]
+  for (;;) {
+    const next = receiveMessageOnPort(port)
+    if (next === undefined) break
+    requests.push(next.message as WriterRequest)
+  }
+  serve(requests)
+})
+port.postMessage([])
+reclaimSoon()
+
+function serve(requests: readonly WriterRequest[]): void {
+  const work = requests.filter((request) => request.kind !== 'close')
+  if (work.length > 0) port.postMessage(answerAll(work))
+  if (work.length < requests.length) void close()
+}
+
+type Work = Exclude<WriterRequest, { kind: 'close' }>
+
+function answerAll(requests: readonly Work[]): WriterAnswer[] {
+  const answers: WriterAnswer[] = []
+  try {
+    transact(() => {
+      // A transaction that fails part-way must not have answered anyone.
+      answers.length = 0
+      const session = beginSession()
+      for (const request of requests) {
+        if (request.kind === 'commits') {
+          for (const commit of unpackCommits(request.bytes)) {
+            answers.push({ id: commit.id, outcome: session.commit(commit, request.now) })
+          }
+        } else if (request.kind === 'create') {
+          answers.push({ id: request.id, created: session.create(request) })
+        } else {
+          answers.push({ id: request.id, dropped: session.drop(request) })
+        }
+      }
+      session.end()
+    })
+    return answers
+  } catch (error) {
+    return idsOf(requests).map((id) => ({ id, error: String(error) }))
+  }
+}
+
+function transact(work: () => void): void {
+  const nowMs = Date.now()
+  const sync = durability === 'sync' || (durability === 'interval' && nowMs - lastSyncMs >= intervalMs)
+  environment.transactionSync(work, sync ? undefined : unsynced)
+  if (sync) lastSyncMs = nowMs
+  else if (durability === 'interval') syncSoon()
+}
+
+/** The last commits before a pause are synced too, not only those followed by others. */
+function syncSoon(): void {
+  syncTimer ??= setTimeout(() => {
+    syncTimer = undefined
+    syncNow()
+  }, intervalMs)
+}
+
+function syncNow(): void {
+  environment.transactionSync(() => put(versionFact, u64(readVersion())))
+  lastSyncMs = Date.now()
+}
+
+/** What the requests of one transaction share. */
+function beginSession() {
+  const lastBefore = readVersion()
+  const living = new Set<TableId>()
+  let last = lastBefore
+  return { commit, create, drop, end }
+
+  function commit({ table, mutations }: PackedCommit, now: Ticks): CommitOutcome {
+    if (!isLiving(table)) return { kind: 'no table' }
+    const versions: Version[] = []
+    const writes: [key: Uint8Array, record: EntityRecord | undefined][] = []
+    for (const [index, { key, change }] of mutations.entries()) {
+      last = nextVersion(last, now)
+      versions.push(last)
+      const applied = applyMutation(environment.get(key), change, last)
+      if (applied.kind === 'refuse') return { kind: 'refused', index, reason: applied.reason }
+      writes.push([key, applied.kind === 'write' ? applied.record : undefined])
+    }
+    // All conditions hold: only now is anything written, so that a refusal leaves nothing behind.
+    for (const [key, record] of writes) {
+      if (record === undefined) remove(key)
+      else put(key, record)
+    }
+    return { kind: 'committed', versions }
+  }
+
+  function create({ account, name, now }: Work & { kind: 'create' | 'drop' }): TableId | undefined {
+    const key = entityKey(catalogue, catalogueKey(account, name))
+    const id = (environment.get(tableFact)?.readUInt32BE(0) ?? firstTableId) as TableId
+    last = nextVersion(last, now)
+    const applied = applyMutation(environment.get(key), newCatalogueEntry(account, name, id), last)
+    if (applied.kind !== 'write') return undefined
+    put(key, applied.record)
+    put(liveKey(id), Buffer.from([1]))
+    put(tableFact, u32(id + 1))
+    return id
+  }
+
+  function drop({ account, name }: Work & { kind: 'create' | 'drop' }): boolean {
+    const key = entityKey(catalogue, catalogueKey(account, name))
+    const entry = environment.get(key)
+    if (entry === undefined) return false
+    const { id } = catalogueEntryOf(entry)
+    remove(key)
+    remove(liveKey(id))
+    put(droppedKey(id), Buffer.from([1]))
+    living.delete(id)
+    reclaimSoon()
+    return true
+  }
+
+  function end(): void {
+    if (last > lastBefore) put(versionFact, u64(last))
+  }
+
+  function isLiving(table: TableId): boolean {
+    if (isOurs(table) || living.has(table)) return true
+    if (environment.get(liveKey(table)) === undefined) return false
+    living.add(table)
+    return true
+  }
+}
+
+function reclaimSoon(): void {
+  if (reclaiming) return
+  reclaiming = true
+  setImmediate(reclaim)
+}
+
+/** Removes a slice of the rows of dropped tables. Safe to be cut short, and in several processes at once. */
+function reclaim(): void {
+  reclaiming = false
+  let more = false
+  const [first] = environment.getKeys({ start: firstDropped, end: afterDropped, limit: 1 })
+  if (first === undefined) return
+  transact(() => {
+    const [dropped] = environment.getKeys({ start: firstDropped, end: afterDropped, limit: 1 })
+    if (dropped === undefined) return
+    const table = tableOfDropped(dropped)
+    const next = liveKey((table + 1) as TableId)
+    const keys = [...environment.getKeys({ start: liveKey(table), end: next, limit: reclaimRows })]
+    for (const key of keys) remove(key)
+    if (keys.length < reclaimRows) remove(dropped)
+    more = true
+  })
+  if (more) reclaimSoon()
+}
+
+async function close(): Promise<void> {
+  clearTimeout(syncTimer)
+  if (durability !== 'sync') syncNow()
+  port.close()
+  await environment.close()
+}
+
+function readVersion(): Version {
+  return (environment.get(versionFact)?.readBigUInt64BE(0) ?? 0n) as Version
+}
+
+// Inside a transaction lmdb-js writes at once and throws on failure; its promises say nothing more.
+function put(key: Uint8Array, value: Buffer): void {
+  environment.putSync(key, value)
+}
+
+function remove(key: Uint8Array): void {
+  environment.removeSync(key)
+}
+
+function idsOf(requests: readonly Work[]): number[] {
+  return requests.flatMap((request) =>
+    request.kind === 'commits' ? [...unpackCommits(request.bytes)].map((commit) => commit.id) : [request.id],
+  )
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+function u64(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(value)
+  return bytes
+}

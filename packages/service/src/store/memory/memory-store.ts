@@ -1,0 +1,125 @@
+/** The least code that keeps the contract: the oracle for the other stores, and `:memory:` for tests. */
+import { type EntityKey, type KeyRange, type PartitionKey, slotOf } from '../../model/keys.ts'
+import { applyMutation, type Mutation } from '../../model/mutation.ts'
+import type { EntityRecord } from '../../model/record.ts'
+import {
+  type AccountName,
+  catalogue,
+  deletions,
+  firstTableId,
+  type TableId,
+  type TableName,
+} from '../../model/table.ts'
+import type { Clock } from '../../model/ticks.ts'
+import { nextVersion, type Version } from '../../model/version.ts'
+import { catalogueEntryOf, catalogueKey, newCatalogueEntry } from '../catalogue.ts'
+import type { CommitOutcome, Store, Visit } from '../store.ts'
+
+/** Records by slot, and the slots in order. */
+interface Rows {
+  readonly records: Map<string, EntityRecord>
+  readonly slots: string[]
+}
+
+export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
+  const tables = new Map<TableId, Rows>([
+    [catalogue, emptyRows()],
+    [deletions, emptyRows()],
+  ])
+  let nextId: number = firstTableId
+  let last = 0n as Version
+  return { get, scan, commit, create, drop, close }
+
+  async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
+    return tables.get(table)?.records.get(slotOf(key))
+  }
+
+  async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+    const rows = tables.get(table)
+    if (rows === undefined) return
+    for (const range of ranges) {
+      const until = range.until === undefined ? undefined : slotOf(range.until)
+      let at = indexOf(rows.slots, slotOf(range.from))
+      for (;;) {
+        const slot = rows.slots[at]
+        if (slot === undefined || (until !== undefined && slot >= until)) break
+        const goOn = visit(rows.records.get(slot) as EntityRecord)
+        if (goOn === 'stop') return
+        at = goOn === 'next' ? at + 1 : Math.max(at + 1, indexOf(rows.slots, slotOf(goOn)))
+      }
+    }
+  }
+
+  async function commit(
+    table: TableId,
+    partition: PartitionKey,
+    mutations: readonly Mutation[],
+  ): Promise<CommitOutcome> {
+    const rows = tables.get(table)
+    if (rows === undefined) return { kind: 'no table' }
+    const versions: Version[] = []
+    const writes: [slot: string, record: EntityRecord | undefined][] = []
+    for (const [index, mutation] of mutations.entries()) {
+      const slot = slotOf({ partition, row: mutation.row })
+      last = nextVersion(last, clock())
+      versions.push(last)
+      const applied = applyMutation(rows.records.get(slot), mutation, last)
+      if (applied.kind === 'refuse') return { kind: 'refused', index, reason: applied.reason }
+      writes.push([slot, applied.kind === 'write' ? applied.record : undefined])
+    }
+    for (const [slot, record] of writes) write(rows, slot, record)
+    return { kind: 'committed', versions }
+  }
+
+  async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
+    const id = nextId++ as TableId
+    const { partition, row } = catalogueKey(account, name)
+    const outcome = await commit(catalogue, partition, [{ ...newCatalogueEntry(account, name, id), row }])
+    if (outcome.kind !== 'committed') return undefined
+    tables.set(id, emptyRows())
+    return id
+  }
+
+  async function drop(account: AccountName, name: TableName): Promise<boolean> {
+    const key = catalogueKey(account, name)
+    const entry = await get(catalogue, key)
+    if (entry === undefined) return false
+    const outcome = await commit(catalogue, key.partition, [
+      { kind: 'remove', row: key.row, when: { kind: 'present' } },
+    ])
+    tables.delete(catalogueEntryOf(entry).id)
+    return outcome.kind === 'committed'
+  }
+
+  async function close(): Promise<void> {
+    tables.clear()
+  }
+}
+
+function emptyRows(): Rows {
+  return { records: new Map(), slots: [] }
+}
+
+function write(rows: Rows, slot: string, record: EntityRecord | undefined): void {
+  const known = rows.records.has(slot)
+  if (record === undefined) {
+    if (!known) return
+    rows.records.delete(slot)
+    rows.slots.splice(indexOf(rows.slots, slot), 1)
+  } else {
+    rows.records.set(slot, record)
+    if (!known) rows.slots.splice(indexOf(rows.slots, slot), 0, slot)
+  }
+}
+
+/** Index of the first slot not below `slot`. */
+function indexOf(slots: readonly string[], slot: string): number {
+  let low = 0
+  let high = slots.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((slots[middle] as string) < slot) low = middle + 1
+    else high = middle
+  }
+  return low
+}
