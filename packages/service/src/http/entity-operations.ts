@@ -1,7 +1,7 @@
 /** How operations on one entity are read from requests and written as answers. */
 import { unreachable } from '../model/brand.ts'
 import type { Condition } from '../model/mutation.ts'
-import { encodeRecord, type EntityRecord, versionOf } from '../model/record.ts'
+import { encodeRecord, type EntityRecord, etagOfRecord, versionOf } from '../model/record.ts'
 import { etagOf } from '../model/version.ts'
 import { deleteEntity } from '../tables/delete-entity.ts'
 import { getEntity } from '../tables/get-entity.ts'
@@ -51,7 +51,7 @@ export const getEntitySteps: Steps<
     return { input, record, shown: isModified(versionOf(record), input.conditions) }
   },
   encode({ input, record, shown }, call) {
-    const etag = etagOf(versionOf(record))
+    const etag = etagOfRecord(record)
     if (!shown) return { status: 304, noCache: true, etag }
     const { level, select } = input
     return {
