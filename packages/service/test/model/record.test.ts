@@ -16,7 +16,7 @@ import {
   propertiesOf,
   propertyCountOf,
   recordBytes,
-  stampOf,
+  etagOfRecord,
   versionOf,
 } from '../../src/model/record.ts'
 import { formatTicks, ticksMax } from '../../src/model/ticks.ts'
@@ -98,7 +98,7 @@ describe('a record', () => {
         const record = encodeRecord(keysText(key), encodeContent(properties), version)
         assert.deepEqual(keyOf(record), key)
         assert.equal(versionOf(record), version)
-        assert.equal(stampOf(record), formatTicks(version))
+        assert.equal(etagOfRecord(record), etagOf(version))
         assert.equal(propertyCountOf(record), properties.length)
         assert.equal(recordBytes(record), record.length)
         assertSameProperties(propertiesOf(record), properties)
@@ -185,7 +185,7 @@ describe('a record', () => {
         encodeContent(listOf({ a: int32(1) })),
         ticksAt(stamp) as Version,
       )
-      assert.equal(stampOf(record), stamp)
+      assert.equal(etagOfRecord(record), `W/"datetime'${stamp.replaceAll(':', '%3A')}'"`)
       assert.equal((JSON.parse(`{${textOf(record)}}`) as { Timestamp: string }).Timestamp, stamp)
       assert.deepEqual(propertiesOf(record), listOf({ a: int32(1) }))
     }
