@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../../model/keys.ts'
+import { clip, type EntityKey, firstPosition, type KeyRange, type PartitionKey } from '../../model/keys.ts'
 import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
@@ -69,12 +69,13 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     const transaction = environment.useReadTransaction()
     let rows = 0
     let sliceUntilMs = performance.now() + sliceMs
+    let position = firstPosition
     try {
       for (const range of ranges) {
-        let from: KeyPosition | undefined = range.from
-        while (from !== undefined) {
-          const iterator = rowsOf(table, { from, until: range.until }, transaction)[Symbol.iterator]()
-          from = undefined
+        let rest = clip(range, position)
+        while (rest !== undefined) {
+          const iterator = rowsOf(table, rest, transaction)[Symbol.iterator]()
+          rest = undefined
           try {
             for (;;) {
               const step = iterator.next()
@@ -82,7 +83,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
               const goOn = visit(step.value.value)
               if (goOn === 'stop') return
               if (goOn !== 'next') {
-                from = goOn
+                position = goOn
+                rest = clip(range, position)
                 break
               }
               if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
