@@ -31,9 +31,14 @@ export interface Envelope {
 export function headersOf(reply: Reply, envelope: Envelope, server: string, date: string): string[] {
   const headers: string[] = []
   if (reply.noCache) headers.push('Cache-Control', 'no-cache')
-  if (reply.body === undefined) headers.push('Content-Length', '0')
-  else if (reply.measured) headers.push('Content-Length', Buffer.byteLength(reply.body).toString())
-  else headers.push('Transfer-Encoding', 'chunked')
+  if (reply.body === undefined) {
+    // The length of a 304 would be that of the body it leaves out.
+    if (reply.status !== 304) headers.push('Content-Length', '0')
+  } else if (reply.measured) {
+    headers.push('Content-Length', Buffer.byteLength(reply.body).toString())
+  } else {
+    headers.push('Transfer-Encoding', 'chunked')
+  }
   if (reply.contentType !== undefined) headers.push('Content-Type', reply.contentType)
   if (reply.etag !== undefined) headers.push('ETag', reply.etag)
   if (reply.location !== undefined) headers.push('Location', reply.location)

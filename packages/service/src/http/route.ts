@@ -8,7 +8,7 @@
  */
 import { Fault, inputTexts } from '../model/faults.ts'
 import { type EntityKey, forbiddenInKeys, parsePartitionKey, parseRowKey } from '../model/keys.ts'
-import { parseTableName, type TableName } from '../model/table.ts'
+import { parseReadableTableName, parseTableName, type TableName } from '../model/table.ts'
 import type { Target } from './target.ts'
 
 export type Route =
@@ -42,7 +42,7 @@ export function route(method: string, target: Target): Route {
   if (name === '' && rest === '') return { kind: only(method, 'GET', 'service document') }
   if (name === '$metadata') return { kind: only(method, 'GET', 'metadata') }
   if (name.toLowerCase() === 'tables') return routeTables(method, keys)
-  const table = parseTableName(name)
+  const table = tableName(method, name)
   if (rest !== '' && method !== 'POST') {
     throw rest.includes('(') ? wrongKeyCount(target, table) : new Fault('InvalidInput', syntax)
   }
@@ -60,9 +60,13 @@ function routeTables(method: string, keys: readonly NamedKey[] | undefined): Rou
   const [first] = keys
   if (first === undefined || keys.length !== 1) throw new Fault('InvalidInput', syntax)
   if (first.name !== undefined && first.name !== 'TableName') throw new Fault('InvalidInput', syntax)
-  const name = parseTableName(first.value)
+  const name = tableName(method, first.value)
   if (method === 'GET') return { kind: 'get table', name }
   return { kind: only(method, 'DELETE', 'delete table'), name }
+}
+
+function tableName(method: string, text: string): TableName {
+  return method === 'GET' ? parseReadableTableName(text) : parseTableName(text)
 }
 
 function entityOperation(method: string): 'get entity' | 'replace entity' | 'merge entity' | 'delete entity' {
