@@ -305,7 +305,8 @@ export function propertyFinder(name: string): Finder {
         if (standsAt(record, nameFrom + 1, text)) {
           place.type = kind & 0x7f
           place.from = nameFrom + text.length + 3
-          place.until = entry + 1 < count ? membersFrom + u24(record, at + entryBytes + 5) - 1 : u32(record, 4)
+          place.until =
+            entry + 1 < count ? membersFrom + u24(record, at + entryBytes + 5) - 1 : u32(record, 4)
           return true
         }
       }
@@ -369,9 +370,7 @@ function u16(record: EntityRecord, at: number): number {
 }
 
 function u24(record: EntityRecord, at: number): number {
-  return (
-    ((record[at] as number) << 16) | ((record[at + 1] as number) << 8) | (record[at + 2] as number)
-  )
+  return ((record[at] as number) << 16) | ((record[at + 1] as number) << 8) | (record[at + 2] as number)
 }
 
 function u32(record: EntityRecord, at: number): number {

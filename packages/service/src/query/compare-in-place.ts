@@ -178,7 +178,10 @@ const quote = 0x22
 const backslash = 0x5c
 const letterU = 0x75
 const shortEscapes: ReadonlyMap<number, number> = new Map(
-  [...'"\\/bfnrt'].map((letter) => [letter.charCodeAt(0), (JSON.parse(`"\\${letter}"`) as string).charCodeAt(0)]),
+  [...'"\\/bfnrt'].map((letter) => [
+    letter.charCodeAt(0),
+    (JSON.parse(`"\\${letter}"`) as string).charCodeAt(0),
+  ]),
 )
 
 /** The unit an escape stands for, from behind its backslash. */

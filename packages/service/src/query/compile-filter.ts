@@ -1,6 +1,12 @@
 /** A Filter as a function of the encoded record. On the usual paths it allocates nothing. */
 import { unreachable } from '../model/brand.ts'
-import { type EntityRecord, partitionKeyFrom, type Place, propertyFinder, rowKeyFrom } from '../model/record.ts'
+import {
+  type EntityRecord,
+  partitionKeyFrom,
+  type Place,
+  propertyFinder,
+  rowKeyFrom,
+} from '../model/record.ts'
 import { type EdmType, edmTypes } from '../model/values.ts'
 import {
   above,

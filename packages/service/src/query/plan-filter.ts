@@ -10,8 +10,10 @@ import { compareKeys, type EntityKey, type KeyPosition, type KeyRange, successor
 import { type AccountName, partitionOfAccount } from '../model/table.ts'
 import { always, type Comparison, type Filter, foldGroup, foldNot, never } from './filter.ts'
 import {
+  areDisjoint,
   combineAll,
-  combineTexts,
+  combineRegions,
+  complement,
   complementRegion,
   containsRegion,
   everyKey,
@@ -21,7 +23,6 @@ import {
   type Region,
   regionOf,
   regionOfRange,
-  combineRegions,
   type TextSet,
   textsBetween,
   textsWhere,
@@ -57,12 +58,9 @@ export const planRangesMax = 1000
 export function planFilter(filter: Filter, rangesMax: number = planRangesMax): Plan {
   const { upper, lower } = boundsOf(filter)
   const spans = spansOf(upper, rangesMax)
-  const residuals = residualsOf(filter, spans)
-  const ranges = spans.map((span, index) => {
-    const residual = residuals[index]
-    const isExact = containsRegion(lower, regionOfSpan(span)) || residual === always
-    return { ...span, residual: isExact ? undefined : residual }
-  })
+  const inexact = spans.filter((span) => !containsRegion(lower, regionOfSpan(span)))
+  const residuals = residualsOf(filter, inexact)
+  const ranges = spans.map((span): PlanRange => ({ ...span, residual: residuals.get(span) }))
   return { class: classOf(ranges), ranges }
 }
 
@@ -140,9 +138,18 @@ function boundsOf(filter: Filter): Bounds {
     case 'and':
     case 'or': {
       const terms = filter.terms.map(boundsOf)
-      const upper = combineAll(filter.kind, terms.map((term) => term.upper))
+      const upper = combineAll(
+        filter.kind,
+        terms.map((term) => term.upper),
+      )
       if (terms.every((term) => term.upper === term.lower)) return exactly(upper)
-      return { upper, lower: combineAll(filter.kind, terms.map((term) => term.lower)) }
+      return {
+        upper,
+        lower: combineAll(
+          filter.kind,
+          terms.map((term) => term.lower),
+        ),
+      }
     }
     case 'not': {
       const { upper, lower } = boundsOf(filter.term)
@@ -173,7 +180,8 @@ function spansOf(region: Region, rangesMax: number): Span[] {
   const spans: Span[] = []
   for (const [index, { from, rows }] of region.entries()) {
     const until = region[index + 1]?.from
-    if (until === successor(from)) for (const span of spansInPartition(from, rows, intervalsMax)) append(spans, span)
+    if (until === successor(from))
+      for (const span of spansInPartition(from, rows, intervalsMax)) append(spans, span)
     else if (isEvery(rows)) append(spans, { ...partitionsBetween(from, until), rows: undefined, hull: false })
     else if (rows.length > 0) append(spans, skipping(from, until, rows))
   }
@@ -218,8 +226,7 @@ function* spansInPartition(partition: string, rows: TextSet, intervalsMax: numbe
     const until = rows[2 * after - 1]
     yield {
       from: { partition, row: rows[2 * first] ?? '' },
-      until:
-        until === undefined ? { partition: successor(partition), row: '' } : { partition, row: until },
+      until: until === undefined ? { partition: successor(partition), row: '' } : { partition, row: until },
       rows: undefined,
       hull: after - first > 1,
     }
@@ -278,13 +285,24 @@ interface Box {
  * The filter, simplified for each span. Halving the list and simplifying for each half first keeps the
  * usual long filter, one clause for each range, from being walked once for each range.
  */
-function residualsOf(filter: Filter, spans: readonly Span[]): Filter[] {
-  const [first] = spans
-  if (first === undefined) return []
-  if (spans.length === 1) return [simplify(filter, boxOf(first))]
-  const simpler = simplify(filter, boxOfAll(spans))
-  const middle = spans.length >>> 1
-  return [...residualsOf(simpler, spans.slice(0, middle)), ...residualsOf(simpler, spans.slice(middle))]
+function residualsOf(filter: Filter, spans: readonly Span[]): Map<Span, Filter> {
+  const residuals = new Map<Span, Filter>()
+  const simplify = simplifier()
+  if (spans.length > 0) halve(filter, 0, spans.length)
+  return residuals
+
+  function halve(simpler: Filter, from: number, until: number): void {
+    const [first, last] = [spans[from] as Span, spans[until - 1] as Span]
+    if (first === last) {
+      residuals.set(first, simplify(simpler, boxOf(first)))
+    } else {
+      const hull = boxOf({ from: first.from, until: last.until, rows: undefined, hull: true })
+      const forBoth = simplify(simpler, hull)
+      const middle = (from + until) >>> 1
+      halve(forBoth, from, middle)
+      halve(forBoth, middle, until)
+    }
+  }
 }
 
 function boxOf({ from, until, rows }: Span): Box {
@@ -295,37 +313,54 @@ function boxOf({ from, until, rows }: Span): Box {
   return { PartitionKey: partitions, RowKey: rows ?? textsBetween(from.row, rowUntil) }
 }
 
-function boxOfAll(spans: readonly Span[]): Box {
-  const [first, last] = [spans[0] as Span, spans.at(-1) as Span]
-  return boxOf({ from: first.from, until: last.until, rows: undefined, hull: true })
-}
+/**
+ * A filter made to be slow to plan gets no further than this: what is not simplified is asked of every row,
+ * which is always right.
+ */
+const simplifyingTestsMax = 200_000
 
-/** REQUIRES: the box is not empty. */
-function simplify(filter: Filter, box: Box): Filter {
-  switch (filter.kind) {
-    case 'constant':
-      return filter
-    case 'comparison': {
-      if (!isKeyComparison(filter)) return filter
-      const texts = box[filter.property]
-      const wanted = combineTexts('and', texts, textsWhere(filter.operator, filter.literal.value))
-      if (wanted.length === 0) return never
-      const isAll = wanted.length === texts.length && wanted.every((cut, index) => cut === texts[index])
-      return isAll ? always : filter
+/** Puts constants for the key comparisons that a box decides. REQUIRES: boxes are not empty. */
+function simplifier(): (filter: Filter, box: Box) => Filter {
+  const known = new Map<Comparison, { readonly texts: TextSet; readonly others: TextSet }>()
+  let testsLeft = simplifyingTestsMax
+  return simplify
+
+  function simplify(filter: Filter, box: Box): Filter {
+    if (testsLeft <= 0) return filter
+    switch (filter.kind) {
+      case 'constant':
+        return filter
+      case 'comparison': {
+        if (!isKeyComparison(filter)) return filter
+        testsLeft--
+        const { texts, others } = textsOf(filter)
+        if (areDisjoint(texts, box[filter.property])) return never
+        return areDisjoint(others, box[filter.property]) ? always : filter
+      }
+      case 'and':
+      case 'or': {
+        const terms = filter.terms.map((term) => simplify(term, box))
+        // The same object where nothing changed, so that ranges share their residual.
+        if (terms.every((term, index) => term === filter.terms[index])) return filter
+        return foldGroup(filter.kind, terms)
+      }
+      case 'not': {
+        const term = simplify(filter.term, box)
+        return term === filter.term ? filter : foldNot(term)
+      }
+      default:
+        return unreachable(filter)
     }
-    case 'and':
-    case 'or': {
-      const terms = filter.terms.map((term) => simplify(term, box))
-      // The same object where nothing changed, so that ranges share their residual.
-      if (terms.every((term, index) => term === filter.terms[index])) return filter
-      return foldGroup(filter.kind, terms)
+  }
+
+  function textsOf(comparison: KeyComparison) {
+    let sets = known.get(comparison)
+    if (sets === undefined) {
+      const texts = textsWhere(comparison.operator, comparison.literal.value)
+      sets = { texts, others: complement(texts) }
+      known.set(comparison, sets)
     }
-    case 'not': {
-      const term = simplify(filter.term, box)
-      return term === filter.term ? filter : foldNot(term)
-    }
-    default:
-      return unreachable(filter)
+    return sets
   }
 }
 

@@ -75,6 +75,17 @@ export function containsTexts(whole: TextSet, part: TextSet): boolean {
   return true
 }
 
+/** Costs the size of `few` times the logarithm of that of `many`. */
+export function areDisjoint(few: TextSet, many: TextSet): boolean {
+  for (let i = 0; i < few.length; i += 2) {
+    const passed = cutsNotAbove(many, few[i] as string)
+    if ((passed & 1) === 1) return false
+    const [until, next] = [few[i + 1], many[passed]]
+    if (next !== undefined && (until === undefined || next < until)) return false
+  }
+  return true
+}
+
 /** How many cuts are not above `text`. */
 export function cutsNotAbove(set: TextSet, text: string): number {
   let [low, high] = [0, set.length]
@@ -100,7 +111,8 @@ export const everyKey: Region = [{ from: '', rows: everyText }]
 
 export function regionOf(partitions: TextSet, rows: TextSet): Region {
   const strips: Strip[] = partitions[0] === '' ? [] : [{ from: '', rows: noText }]
-  for (const [index, from] of partitions.entries()) strips.push({ from, rows: index % 2 === 0 ? rows : noText })
+  for (const [index, from] of partitions.entries())
+    strips.push({ from, rows: index % 2 === 0 ? rows : noText })
   return strips
 }
 

@@ -27,7 +27,21 @@ const keyLiteral = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('a\u0000', '\u0000', 'a\u0000b', 'a\u0001', '\uffff', 'a/b') },
 )
 
-const textCharacters = ['a', 'b', '"', '\\', '\n', '\u0001', '\u007f', '\u0080', '/', 'é', '😀', '\ud83d', '～']
+const textCharacters = [
+  'a',
+  'b',
+  '"',
+  '\\',
+  '\n',
+  '\u0001',
+  '\u007f',
+  '\u0080',
+  '/',
+  'é',
+  '😀',
+  '\ud83d',
+  '～',
+]
 const text = fc.string({ unit: fc.constantFrom(...textCharacters), maxLength: 4 })
 const int32 = fc.oneof(fc.constantFrom(0, 5, -5, 10, 2 ** 31 - 1, -(2 ** 31)), fc.integer())
 const int64 = fc.oneof(
@@ -62,9 +76,9 @@ export const value: fc.Arbitrary<Value> = fc.oneof(
 
 export const names = ['A', 'B', 'Active', 'é', 'Aa']
 
-export const key = fc.tuple(keyText, keyText).map(
-  ([partition, row]): EntityKey => ({ partition: partition as PartitionKey, row: row as RowKey }),
-)
+export const key = fc
+  .tuple(keyText, keyText)
+  .map(([partition, row]): EntityKey => ({ partition: partition as PartitionKey, row: row as RowKey }))
 
 export const entity: fc.Arbitrary<PlainEntity> = fc.record({
   key,
@@ -102,4 +116,3 @@ export const filter: fc.Arbitrary<Filter> = fc.letrec<{ tree: Filter; terms: Fil
     { weight: 3, arbitrary: tie('tree').map((term): Filter => ({ kind: 'not', term })) },
   ),
 })).tree
-

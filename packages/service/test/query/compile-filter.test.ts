@@ -20,7 +20,10 @@ const vectorEntity: PlainEntity = {
     { name: 'l', value: { type: 'Edm.Int64', value: 5n } },
     { name: 'd', value: { type: 'Edm.Double', value: 5.5 } },
     { name: 'b', value: { type: 'Edm.Boolean', value: true } },
-    { name: 't', value: { type: 'Edm.DateTime', value: parseTicks('2020-01-01T00:00:00.0000001Z') as Ticks } },
+    {
+      name: 't',
+      value: { type: 'Edm.DateTime', value: parseTicks('2020-01-01T00:00:00.0000001Z') as Ticks },
+    },
     { name: 'g', value: { type: 'Edm.Guid', value: '00000000-0000-0000-0000-000000000001' } },
     { name: 'x', value: { type: 'Edm.Binary', value: Uint8Array.of(1, 2) } },
   ],
@@ -107,7 +110,10 @@ test('a filter written as text parses to itself', () => {
 })
 
 /** The property asked for, with others before and the end of the record behind it. */
-function withProperty(value: PlainEntity['properties'][number]['value'] | undefined, before: number): PlainEntity {
+function withProperty(
+  value: PlainEntity['properties'][number]['value'] | undefined,
+  before: number,
+): PlainEntity {
   const properties = Array.from({ length: before }, (_, index) => ({
     name: `Before${index}`,
     value: { type: 'Edm.Int32', value: index } as const,
