@@ -8,6 +8,7 @@ export const faults = {
   CommandsInBatchActOnDifferentPartitions: [400, 'All commands in a batch must operate on same entity group.'],
   DuplicatePropertiesSpecified: [400, 'A property is specified more than one time.'],
   EntityTooLarge: [400, 'The entity is larger than the maximum allowed size (1MB).'],
+  HostInformationNotPresent: [400, 'The required host information is not present in the request. You must send a non-empty Host header or include the absolute URI in the request line.'],
   InvalidAuthenticationInfo: [400, 'Authentication information is not given in the correct format. Check the value of Authorization header.'],
   InvalidDuplicateRow: [400, 'The batch request contains multiple changes with same row key. An entity can appear only once in a batch request.'],
   InvalidHeaderValue: [400, 'The value for one of the HTTP headers is not in the correct format.'],

@@ -127,10 +127,11 @@ export function layoutOf(record: EntityRecord): TextLayout {
   }
 }
 
-/** `2020-12-18T17:08:59.8611145Z` */
-export function stampOf(record: EntityRecord): string {
-  const from = layoutOf(record).timestampFrom - 1 + timestampHead.length
-  return record.toString('latin1', from, from + (record[1] ?? 0))
+/** The entity's ETag, as etagOf writes it. */
+export function etagOfRecord(record: EntityRecord): string {
+  const { etagFrom, keysFrom } = layoutOf(record)
+  const stamp = record.toString('latin1', etagFrom + etagHead.length, keysFrom - etagTail.length)
+  return `W/"datetime'${stamp}'"`
 }
 
 /** Every property's place in the record, in stored order. */

@@ -1,0 +1,107 @@
+/** Options of `partita serve`. Each has an environment variable, PARTITA_ and its name; the option wins. */
+import { parseArgs } from 'node:util'
+import type { Durability, ServiceOptions } from '../service.ts'
+
+export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'clock'> {
+  readonly host: string
+  readonly durability: Durability
+  readonly readyFile: string | undefined
+  readonly logRequests: boolean
+}
+
+/** A mistake in how the command was called: told in a line, without a stack. */
+export class UsageError extends Error {}
+
+interface OptionFacts {
+  readonly value?: string
+  readonly fallback?: string
+  readonly says: string
+}
+
+const durabilities: readonly string[] = ['sync', 'interval', 'memory'] satisfies Durability[]
+
+export const serveOptions = {
+  data: { value: 'DIR', fallback: 'partita-data', says: 'where the data lives, or :memory:' },
+  host: { value: 'ADDRESS', fallback: '127.0.0.1', says: 'the address to listen on' },
+  'table-port': {
+    value: 'PORT',
+    fallback: '10002',
+    says: 'the port of the table service; 0 takes a free one',
+  },
+  durability: {
+    value: 'sync|interval|memory',
+    fallback: 'sync',
+    says: 'when a write is acknowledged: on disk, at most a second before that, or when applied',
+  },
+  accounts: { value: 'NAME:KEY[:KEY];…', says: 'accounts and their keys (better given by the environment)' },
+  'ready-file': { value: 'FILE', says: 'written with the address once requests are answered' },
+  'deleted-name-seconds': {
+    value: 'N',
+    fallback: '0',
+    says: "how long a deleted table's name stays taken, as in the cloud",
+  },
+  'server-token': { value: 'TEXT', says: 'the Server header of answers' },
+  log: { says: 'write one JSON line for each request' },
+} as const satisfies Record<string, OptionFacts>
+
+type OptionName = keyof typeof serveOptions
+
+export function parseServeOptions(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): ServeOptions & { readonly help: boolean } {
+  const given = parseGiven(argv)
+  const flag = (name: OptionName): boolean =>
+    given[name] === true || ['1', 'true'].includes(environment[variableOf(name)] ?? '')
+  const text = (name: OptionName): string | undefined => {
+    const facts: OptionFacts = serveOptions[name]
+    const value = given[name] ?? environment[variableOf(name)] ?? facts.fallback
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const accounts = text('accounts') ?? environment['AZURITE_ACCOUNTS']
+  const serverToken = text('server-token')
+  return {
+    data: text('data') ?? 'partita-data',
+    host: text('host') ?? '127.0.0.1',
+    tablePort: readNumber('table-port', text('table-port'), 65_535),
+    durability: readDurability(text('durability')),
+    deletedNameSeconds: readNumber('deleted-name-seconds', text('deleted-name-seconds'), 86_400),
+    ...(accounts === undefined ? {} : { accounts }),
+    ...(serverToken === undefined ? {} : { serverToken }),
+    readyFile: text('ready-file'),
+    logRequests: flag('log'),
+    help: given['help'] === true,
+  }
+}
+
+/** `--table-port` is PARTITA_TABLE_PORT. */
+export function variableOf(name: string): string {
+  return `PARTITA_${name.toUpperCase().replaceAll('-', '_')}`
+}
+
+function parseGiven(argv: readonly string[]): Record<string, string | boolean | undefined> {
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
+    help: { type: 'boolean', short: 'h' },
+  }
+  for (const [name, facts] of Object.entries<OptionFacts>(serveOptions)) {
+    options[name] = { type: facts.value === undefined ? 'boolean' : 'string' }
+  }
+  try {
+    return parseArgs({ args: [...argv], options, strict: true }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readNumber(name: OptionName, text: string | undefined, max: number): number {
+  const value = text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value <= max)) throw new UsageError(`--${name} takes a number from 0 to ${max}, not '${text}'`)
+  return value
+}
+
+function readDurability(text: string | undefined): Durability {
+  if (text === undefined || !durabilities.includes(text)) {
+    throw new UsageError(`--durability takes ${durabilities.join(', ')}, not '${text}'`)
+  }
+  return text as Durability
+}

@@ -1,0 +1,139 @@
+/** `partita serve`: runs the service until it is told to stop. */
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { developmentAccount } from '../auth/accounts.ts'
+import { type LogEntry, type RunningService, startService } from '../service.ts'
+import {
+  parseServeOptions,
+  type ServeOptions,
+  serveOptions,
+  UsageError,
+  variableOf,
+} from './serve-options.ts'
+
+export const serveHelp = helpText()
+
+/** What a loss of power may cost, by durability. A crash of the process alone costs nothing in any of them. */
+const durabilityNotes = {
+  sync: 'every acknowledged write is on disk',
+  interval:
+    'written to disk every second; a power failure may cost the last second, and in bad luck the file',
+  memory: 'written to disk when the system likes; a power failure may cost everything',
+} as const
+
+const loopback = /^(?:127\.|::1$|localhost$)/
+
+/** Resolves with the exit code once the service has stopped. */
+export async function serve(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  try {
+    const options = parseServeOptions(argv, environment)
+    if (options.help) {
+      console.log(serveHelp)
+      return 0
+    }
+    const service = await startService({ ...options, log: options.logRequests ? logRequest : ignore })
+    announce(service, options)
+    await stopSignal()
+    await service.close()
+    if (options.readyFile !== undefined) rmSync(options.readyFile, { force: true })
+    return 0
+  } catch (error) {
+    console.error(`partita: ${explain(error)}`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+function announce(service: RunningService, options: ServeOptions): void {
+  const memory = options.data === ':memory:'
+  const lines = [
+    `Partita is serving tables at ${service.url}`,
+    `  connection string  ${shown(service.connectionString)}`,
+    `  data               ${memory ? 'in memory only' : resolve(options.data)}`,
+    `  durability         ${memory ? 'none: all is gone when this stops' : `${options.durability}: ${durabilityNotes[options.durability]}`}`,
+  ]
+  if (options.accounts === undefined && !loopback.test(options.host)) {
+    lines.push(
+      `  WARNING            everyone knows the development key, and ${options.host} is not only this machine: set ${variableOf('accounts')}`,
+    )
+  }
+  console.log(lines.join('\n'))
+  if (options.readyFile !== undefined) {
+    // Named only when whole: whoever waits for the file never reads half of it.
+    const draft = `${options.readyFile}.${process.pid}`
+    writeFileSync(draft, `${JSON.stringify({ table: service.url })}\n`)
+    renameSync(draft, options.readyFile)
+  }
+}
+
+/** The development key is public; any other is not shown. */
+function shown(connectionString: string): string {
+  if (connectionString.includes(developmentAccount.key)) return connectionString
+  return connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=…')
+}
+
+/** The first signal asks; a second does not wait. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    const stop = () => {
+      if (asked) process.exit(1)
+      asked = true
+      resolve()
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
+}
+
+function logRequest({ method, path, ms, answer }: LogEntry): void {
+  const { reply, envelope, operation, fault } = answer
+  console.log(
+    JSON.stringify({
+      time: new Date().toISOString(),
+      method,
+      path,
+      status: reply.status,
+      operation,
+      code: fault?.code,
+      cause: fault?.cause instanceof Error ? fault.cause.message : undefined,
+      ms: Math.round(ms * 100) / 100,
+      requestId: envelope.requestId,
+      clientRequestId: envelope.clientRequestId,
+    }),
+  )
+}
+
+/** Failures of our own are worth a line even when requests are not. */
+function ignore(entry: LogEntry): void {
+  if (entry.answer.reply.status >= 500 && entry.answer.fault?.cause !== undefined) {
+    console.error(`partita: ${entry.method} ${entry.path}:`, entry.answer.fault.cause)
+  }
+}
+
+function explain(error: unknown): string {
+  const { code, message, port } = error as { code?: string; message?: string; port?: number }
+  if (code === 'EADDRINUSE') {
+    return `port ${port} is in use. Stop what holds it, or choose another with --table-port (0 takes a free one).`
+  }
+  if (code === 'EACCES') return `not allowed: ${message}`
+  return message ?? String(error)
+}
+
+function helpText(): string {
+  const rows = Object.entries<{ value?: string; fallback?: string; says: string }>(serveOptions).map(
+    ([name, { value, fallback, says }]) => {
+      const left = `  --${name}${value === undefined ? '' : ` ${value}`}`
+      return `${left.padEnd(36)} ${says}${fallback === undefined ? '' : ` (${fallback})`}`
+    },
+  )
+  return [
+    'partita serve [options]',
+    '',
+    ...rows,
+    '',
+    `Each option can be given as an environment variable, such as ${variableOf('table-port')}.`,
+  ].join('\n')
+}

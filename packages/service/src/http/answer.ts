@@ -1,0 +1,101 @@
+/**
+ * A request from its first byte to its answer, in a straight line. The order on the page is the order of
+ * refusals on the wire: a refusal on one line hides the refusals below it.
+ */
+import { authenticate, type Credentials } from '../auth/authenticate.ts'
+import { authorize } from '../auth/grant.ts'
+import { Fault } from '../model/faults.ts'
+import { limits } from '../model/limits.ts'
+import { findTable } from '../store/catalogue.ts'
+import { type Call, readPreference, type Service } from './call.ts'
+import { type Format, readFormat } from './format.ts'
+import { operations } from './operations.ts'
+import { refuse, type Stage } from './refusal.ts'
+import type { Envelope, Reply } from './reply.ts'
+import { type HttpRequest, readHeaders } from './request.ts'
+import { newRequestId } from './request-id.ts'
+import { effectiveMethod, type OperationKind, route } from './route.ts'
+import type { Steps } from './steps.ts'
+import { readTarget } from './target.ts'
+
+export interface AnswerContext extends Service, Credentials {}
+
+export interface Answer {
+  readonly reply: Reply
+  readonly envelope: Envelope
+  /** Undefined when the request did not get that far. */
+  readonly operation: OperationKind | undefined
+  readonly fault: Fault | undefined
+}
+
+export async function answer(request: HttpRequest, context: AnswerContext): Promise<Answer> {
+  const requestId = newRequestId()
+  let stage: Stage = 'front'
+  let version = defaultVersion
+  let clientRequestId: string | undefined
+  let format: Format = readFormat(undefined, undefined)
+  let preference: Call['preference']
+  let operation: OperationKind | undefined
+  try {
+    const headers = readHeaders(request.rawHeaders) //                               400
+    const accept = headers.get('accept')
+    format = readFormat(accept, undefined)
+    stage = 'version'
+    version = readVersion(headers.get('x-ms-version')) //                            400
+    clientRequestId = readClientRequestId(headers.get('x-ms-client-request-id'), version)
+    stage = 'front'
+    const target = readTarget(request, headers, context.accounts) //                 400
+    format = readFormat(accept, target.query.get('$format'))
+    const grant = authenticate({ method: request.method, target, headers }, context) // 400 403
+    stage = 'early'
+    const method = effectiveMethod(request.method, headers) //                       400
+    const found = route(method, target) //                                           400 405
+    operation = found.kind
+    const steps: Steps = operations[operation]
+    stage = 'late'
+    authorize(grant, { writes: steps.writes, secondary: target.secondary }) //       403
+    stage = 'front'
+    const body = await request.body() //                                             400 411 413
+    stage = 'early'
+    const { account } = grant
+    const table = 'table' in found ? await findTable(context.store, account, found.table) : undefined
+    if ('table' in found && table === undefined) throw new Fault('TableNotFound') // 404
+    preference = readPreference(headers.get('prefer'), steps.preferences)
+    // biome-ignore format: one line for each origin
+    const call: Call = {
+      store: context.store, clock: context.clock, deletedNameSeconds: context.deletedNameSeconds,
+      route: found, target, grant, account, table,
+      version, headers, format, preference, body,
+    }
+    const input = steps.decode(call) //                                              400 412 415 501
+    stage = 'late'
+    const result = await steps.execute(input, call) //                               400 404 409 412
+    const reply = steps.encode(result, call) //                                      200 201 204 304
+    return { reply, envelope: { requestId, clientRequestId, version }, operation, fault: undefined }
+  } catch (error) {
+    const fault = error instanceof Fault ? error : new Fault('InternalError', { cause: error })
+    const now = context.clock()
+    const reply = refuse(fault, { stage, format, requestId, now, version, preferenceApplied: preference })
+    const spoken = stage === 'version' ? undefined : version
+    return { reply, envelope: { requestId, clientRequestId, version: spoken }, operation, fault }
+  }
+}
+
+/** The behaviour of requests that name no version. */
+const defaultVersion = '2019-02-02'
+const versionShape = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
+
+/** Any date is served, also one newer than this service: refusing those breaks clients on each upgrade. */
+function readVersion(header: string | undefined): string {
+  if (header === undefined) return defaultVersion
+  if (!versionShape.test(header)) throw new Fault('InvalidHeaderValue')
+  return header
+}
+
+const clientRequestIdEchoedFrom = '2019-02-02'
+const visible = /^[\x20-\x7e]*$/
+
+function readClientRequestId(header: string | undefined, version: string): string | undefined {
+  if (header === undefined || version < clientRequestIdEchoedFrom) return undefined
+  return header.length <= limits.clientRequestIdCharactersMax && visible.test(header) ? header : undefined
+}

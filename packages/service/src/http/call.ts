@@ -1,0 +1,55 @@
+/** One request on its way: what the stages before have established, for the stages after. */
+import { strict as assert } from 'node:assert'
+import type { Grant } from '../auth/grant.ts'
+import type { AccountName, TableId } from '../model/table.ts'
+import type { Clock } from '../model/ticks.ts'
+import type { CatalogueEntry } from '../store/catalogue.ts'
+import type { Store } from '../store/store.ts'
+import type { Place } from './entity-json.ts'
+import type { Format } from './format.ts'
+import type { Route } from './route.ts'
+import type { Target } from './target.ts'
+
+/** What the service as a whole provides to every request. */
+export interface Service {
+  readonly store: Store
+  readonly clock: Clock
+  /** How long the name of a deleted table stays taken, in seconds; 0 frees it at once. */
+  readonly deletedNameSeconds: number
+}
+
+export interface Call<R extends Route = Route> extends Service {
+  readonly route: R
+  readonly target: Target
+  readonly grant: Grant
+  readonly account: AccountName
+  /** The protocol version the answer speaks. */
+  readonly version: string
+  readonly headers: ReadonlyMap<string, string>
+  readonly format: Format
+  /** What the client prefers, if the operation honours it. */
+  readonly preference: Preference | undefined
+  readonly body: Buffer
+  /** The table of the route, where it names one. */
+  readonly table: CatalogueEntry | undefined
+}
+
+export type Preference = 'return-content' | 'return-no-content'
+
+export function readPreference(
+  header: string | undefined,
+  honoured: readonly Preference[],
+): Preference | undefined {
+  const value = header?.toLowerCase()
+  return honoured.find((preference) => preference === value)
+}
+
+/** REQUIRES: the route names a table, so the pipeline has looked it up. */
+export function tableIdOf({ table }: Call): TableId {
+  assert(table !== undefined, 'the route names no table')
+  return table.id
+}
+
+export function placeOf(call: Call, table: string): Place {
+  return { base: call.target.base, account: call.account, table }
+}

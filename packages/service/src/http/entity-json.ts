@@ -1,0 +1,135 @@
+/**
+ * Entities and tables as JSON at the three levels of metadata. A record's text is the minimal level already:
+ * less is spliced out of it, more is put before it.
+ */
+import { jsonString } from '../model/json-text.ts'
+import type { EntityKey } from '../model/keys.ts'
+import { type EntityRecord, keyOf, layoutOf, type Member, membersOf } from '../model/record.ts'
+import type { MetadataLevel } from './format.ts'
+import type { Select } from './options.ts'
+
+/** Where an entity or table lives, for the links that answers carry. */
+export interface Place {
+  readonly base: string
+  readonly account: string
+  /** The table's name as the request wrote it. */
+  readonly table: string
+}
+
+/** One entity as the whole answer. */
+export function entityDocument(
+  record: EntityRecord,
+  level: MetadataLevel,
+  place: Place,
+  select: Select | undefined,
+): string {
+  const members = entityMembers(record, level, place, select)
+  if (level === 'nometadata') return `{${members}}`
+  const suffix = select === undefined ? '' : `&$select=${select.text}`
+  const context = jsonString(`${place.base}/$metadata#${place.table}/@Element${suffix}`)
+  return `{"odata.metadata":${context},${members}}`
+}
+
+/** An entity's members without braces, as they stand in a document and in a list. */
+export function entityMembers(
+  record: EntityRecord,
+  level: MetadataLevel,
+  place: Place,
+  select: Select | undefined,
+): string {
+  const { etagFrom, keysFrom, until } = layoutOf(record)
+  if (select !== undefined) return selectedMembers(record, level, place, select)
+  switch (level) {
+    case 'minimalmetadata':
+      return record.toString('latin1', etagFrom, until)
+    case 'fullmetadata':
+      return fullHead(record, place) + withTimestampType(record, keysFrom, until)
+    case 'nometadata':
+      return withoutAnnotations(record, keysFrom)
+  }
+}
+
+/** The table's own entry. */
+export function tableDocument(name: string, level: MetadataLevel, place: Place): string {
+  if (level === 'nometadata') return `{${tableMembers(name, level, place)}}`
+  const context = jsonString(`${place.base}/$metadata#Tables/@Element`)
+  return `{"odata.metadata":${context},${tableMembers(name, level, place)}}`
+}
+
+export function tableList(names: readonly string[], level: MetadataLevel, place: Place): string {
+  const rows = names.map((name) => `{${tableMembers(name, level, place)}}`).join(',')
+  if (level === 'nometadata') return `{"value":[${rows}]}`
+  return `{"odata.metadata":${jsonString(`${place.base}/$metadata#Tables`)},"value":[${rows}]}`
+}
+
+/** `Tables('people')` */
+export function tableLink(name: string): string {
+  return `Tables('${name}')`
+}
+
+/** `people(PartitionKey='p',RowKey='r')`, quotes doubled and the rest percent-encoded. */
+export function entityLink(table: string, key: EntityKey): string {
+  return `${table}(PartitionKey='${keyLiteral(key.partition)}',RowKey='${keyLiteral(key.row)}')`
+}
+
+function tableMembers(name: string, level: MetadataLevel, place: Place): string {
+  const own = `"TableName":"${name}"`
+  if (level !== 'fullmetadata') return own
+  const link = tableLink(name)
+  return `"odata.type":"${place.account}.Tables","odata.id":${jsonString(`${place.base}/${link}`)},"odata.editLink":"${link}",${own}`
+}
+
+function keyLiteral(text: string): string {
+  // An unpaired surrogate has no UTF-8 form; links show the replacement character in its place.
+  return encodeURIComponent(text.toWellFormed().replaceAll("'", "''"))
+}
+
+/** Everything full metadata has before the keys. */
+function fullHead(record: EntityRecord, place: Place): string {
+  const { etagFrom, keysFrom } = layoutOf(record)
+  const link = entityLink(place.table, keyOf(record))
+  const etag = record.toString('latin1', etagFrom, keysFrom)
+  return `"odata.type":"${place.account}.${place.table}","odata.id":${jsonString(`${place.base}/${link}`)},${etag}"odata.editLink":${jsonString(link)},`
+}
+
+function withTimestampType(record: EntityRecord, from: number, until: number): string {
+  const { timestampFrom } = layoutOf(record)
+  const before = record.toString('latin1', from, timestampFrom)
+  return `${before}"Timestamp@odata.type":"Edm.DateTime",${record.toString('latin1', timestampFrom, until)}`
+}
+
+function withoutAnnotations(record: EntityRecord, from: number): string {
+  let text = ''
+  let copied = from
+  for (const member of membersOf(record)) {
+    if (member.nameFrom === member.from) continue
+    text += record.toString('latin1', copied, member.from)
+    copied = member.nameFrom
+  }
+  return text + record.toString('latin1', copied, layoutOf(record).until)
+}
+
+/** Keys and Timestamp first, then in stored order, then nulls for what the entity lacks. */
+function selectedMembers(record: EntityRecord, level: MetadataLevel, place: Place, select: Select): string {
+  const wanted = new Set(select.names)
+  const { etagFrom, keysFrom, timestampFrom, membersFrom } = layoutOf(record)
+  const parts: string[] = []
+  if (level === 'minimalmetadata') parts.push(record.toString('latin1', etagFrom, keysFrom - 1))
+  if (level === 'fullmetadata') parts.push(fullHead(record, place).slice(0, -1))
+  const key = keyOf(record)
+  if (wanted.delete('PartitionKey')) parts.push(`"PartitionKey":${jsonString(key.partition)}`)
+  if (wanted.delete('RowKey')) parts.push(`"RowKey":${jsonString(key.row)}`)
+  if (wanted.delete('Timestamp')) {
+    if (level === 'fullmetadata') parts.push('"Timestamp@odata.type":"Edm.DateTime"')
+    parts.push(record.toString('latin1', timestampFrom, membersFrom))
+  }
+  for (const member of membersOf(record)) {
+    if (wanted.delete(member.name)) parts.push(memberText(record, member, level))
+  }
+  for (const name of wanted) parts.push(`${jsonString(name)}:null`)
+  return parts.join(',')
+}
+
+function memberText(record: EntityRecord, member: Member, level: MetadataLevel): string {
+  return record.toString('latin1', level === 'nometadata' ? member.nameFrom : member.from, member.until)
+}

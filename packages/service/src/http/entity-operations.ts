@@ -1,0 +1,150 @@
+/** How operations on one entity are read from requests and written as answers. */
+import { unreachable } from '../model/brand.ts'
+import type { Condition } from '../model/mutation.ts'
+import { encodeRecord, type EntityRecord, etagOfRecord, versionOf } from '../model/record.ts'
+import { etagOf } from '../model/version.ts'
+import { deleteEntity } from '../tables/delete-entity.ts'
+import { getEntity } from '../tables/get-entity.ts'
+import { insertEntity } from '../tables/insert-entity.ts'
+import { updateEntity } from '../tables/update-entity.ts'
+import { type Call, placeOf, tableIdOf } from './call.ts'
+import {
+  deleteCondition,
+  forbidConditions,
+  isModified,
+  type ReadConditions,
+  readConditions,
+  updateCondition,
+} from './conditions.ts'
+import { requireJson } from './content-type.ts'
+import { entityDocument, entityLink } from './entity-json.ts'
+import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
+import { readSelect, type Select } from './options.ts'
+import { type EntityBody, readEntity } from './read-entity.ts'
+import type { Reply } from './reply.ts'
+import type { Route } from './route.ts'
+import { type Steps, singly, type WriteSteps, type Written } from './steps.ts'
+
+type InsertRoute = Extract<Route, { kind: 'insert entity' }>
+type EntityRoute = Extract<Route, { key: unknown }>
+
+interface ReadInput {
+  readonly conditions: ReadConditions
+  readonly select: Select | undefined
+  readonly level: MetadataLevel
+}
+
+export const getEntitySteps: Steps<
+  EntityRoute,
+  ReadInput,
+  { readonly input: ReadInput; readonly record: EntityRecord; readonly shown: boolean }
+> = {
+  writes: false,
+  preferences: [],
+  decode: ({ headers, target, format }) => ({
+    conditions: readConditions(headers),
+    select: readSelect(target.query, headers.get('dataserviceversion')),
+    level: levelOf(format),
+  }),
+  async execute(input, call) {
+    const record = await getEntity(call.store, tableIdOf(call), call.route.key)
+    return { input, record, shown: isModified(versionOf(record), input.conditions) }
+  },
+  encode({ input, record, shown }, call) {
+    const etag = etagOfRecord(record)
+    if (!shown) return { status: 304, noCache: true, etag }
+    const { level, select } = input
+    return {
+      status: 200,
+      noCache: true,
+      contentType: contentTypeOf(level),
+      etag,
+      body: entityDocument(record, level, placeOf(call, call.route.table), select),
+    }
+  },
+}
+
+export const insertEntityWrite: WriteSteps<InsertRoute, EntityBody> = {
+  preferences: ['return-content', 'return-no-content'],
+  decode(call) {
+    forbidConditions(call.headers)
+    requireJson(call.headers)
+    if (call.preference !== 'return-no-content') levelOf(call.format)
+    return readEntity(call.body)
+  },
+  prepare: (entity) => insertEntity(entity.partition, entity.row, entity.properties),
+  encode(written, call) {
+    const { key } = written.write
+    const etag = etagOf(written.version)
+    const location = `${call.target.base}/${entityLink(call.route.table, key)}`
+    if (call.preference === 'return-no-content') {
+      return { ...noContent(call), etag, location, dataServiceId: location }
+    }
+    const level = levelOf(call.format)
+    return {
+      status: 201,
+      noCache: true,
+      ...applied(call),
+      contentType: contentTypeOf(level),
+      etag,
+      location,
+      body: entityDocument(recordOf(written), level, placeOf(call, call.route.table), undefined),
+    }
+  },
+}
+
+export const replaceEntityWrite = updateWrite('put')
+export const mergeEntityWrite = updateWrite('merge')
+
+function updateWrite(
+  kind: 'put' | 'merge',
+): WriteSteps<EntityRoute, { readonly when: Condition; readonly entity: EntityBody }> {
+  return {
+    preferences: ['return-no-content'],
+    decode(call) {
+      const when = updateCondition(call.headers, call.version, resourceOf(call))
+      requireJson(call.headers)
+      return { when, entity: readEntity(call.body) }
+    },
+    // The address names the entity; keys in the body are not looked at.
+    prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
+    encode: ({ version }, call) => ({ ...noContent(call), etag: etagOf(version) }),
+  }
+}
+
+export const deleteEntityWrite: WriteSteps<EntityRoute, Condition> = {
+  preferences: [],
+  decode: (call) => deleteCondition(call.headers, resourceOf(call)),
+  prepare: (when, { route }) => deleteEntity(route.key, when),
+  encode: (_written, call) => noContent(call),
+}
+
+export const insertEntitySteps = singly(insertEntityWrite)
+export const replaceEntitySteps = singly(replaceEntityWrite)
+export const mergeEntitySteps = singly(mergeEntityWrite)
+export const deleteEntitySteps = singly(deleteEntityWrite)
+
+function noContent(call: Call): Reply {
+  return { status: 204, noCache: true, ...applied(call) }
+}
+
+function applied({ preference }: Call): Pick<Reply, 'preferenceApplied'> {
+  return preference === undefined ? {} : { preferenceApplied: preference }
+}
+
+/** `account.table`, as the protocol names a table in messages. */
+function resourceOf({ account, route }: Call<EntityRoute>): string {
+  return `${account}.${route.table}`
+}
+
+function recordOf({ write, version }: Written): EntityRecord {
+  switch (write.change.kind) {
+    case 'put':
+    case 'merge':
+      return encodeRecord(write.change.keys, write.change.content, version)
+    case 'remove':
+      throw new Error('a removed entity has no record')
+    default:
+      return unreachable(write.change)
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Which operation a request asks for, and on what. The grammar of resources, after percent-decoding:
+ *
+ *   resource   = '' | '$metadata' | collection [ '/' anything ]
+ *   collection = name [ '()' | '(' keys ')' ]
+ *   keys       = [ name '=' ] quoted *( ',' [ name '=' ] quoted )
+ *   quoted     = "'" text with each quote doubled "'"
+ */
+import { Fault, inputTexts } from '../model/faults.ts'
+import { type EntityKey, forbiddenInKeys, parsePartitionKey, parseRowKey } from '../model/keys.ts'
+import { parseTableName, type TableName } from '../model/table.ts'
+import type { Target } from './target.ts'
+
+export type Route =
+  | { readonly kind: 'service document' | 'metadata' | 'query tables' | 'create table' }
+  | { readonly kind: 'get table' | 'delete table'; readonly name: TableName }
+  | { readonly kind: 'insert entity'; readonly table: TableName }
+  | {
+      readonly kind: 'get entity' | 'replace entity' | 'merge entity' | 'delete entity'
+      readonly table: TableName
+      readonly key: EntityKey
+    }
+
+export type OperationKind = Route['kind']
+
+const tunnelled = new Set(['PUT', 'MERGE', 'PATCH', 'DELETE'])
+const knownMethods = new Set(['GET', 'POST', 'PUT', 'MERGE', 'PATCH', 'DELETE'])
+
+/** The method that counts: that of the request line, or the one a POST carries in X-HTTP-Method. */
+export function effectiveMethod(method: string, headers: ReadonlyMap<string, string>): string {
+  const header = headers.get('x-http-method')
+  if (header === undefined) return method
+  if (method !== 'POST') throw new Fault('XMethodNotUsingPost')
+  if (!tunnelled.has(header)) throw new Fault('XMethodIncorrectValue')
+  return header
+}
+
+export function route(method: string, target: Target): Route {
+  if (!knownMethods.has(method)) throw new Fault('UnsupportedHttpVerb')
+  if (target.query.has('comp') || target.query.has('restype')) throw new Fault('InvalidQueryParameterValue')
+  const { name, keys, rest } = parseResource(target.resource)
+  if (name === '' && rest === '') return { kind: only(method, 'GET', 'service document') }
+  if (name === '$metadata') return { kind: only(method, 'GET', 'metadata') }
+  if (name.toLowerCase() === 'tables') return routeTables(method, keys)
+  const table = parseTableName(name)
+  if (rest !== '' && method !== 'POST') {
+    throw rest.includes('(') ? wrongKeyCount(target, table) : new Fault('InvalidInput', syntax)
+  }
+  if (keys === undefined || rest !== '') {
+    return { kind: only(method, 'POST', 'insert entity'), table }
+  }
+  return { kind: entityOperation(method), table, key: entityKey(keys, target, table) }
+}
+
+function routeTables(method: string, keys: readonly NamedKey[] | undefined): Route {
+  if (keys === undefined) {
+    if (method === 'GET') return { kind: 'query tables' }
+    return { kind: only(method, 'POST', 'create table') }
+  }
+  const [first] = keys
+  if (first === undefined || keys.length !== 1) throw new Fault('InvalidInput', syntax)
+  if (first.name !== undefined && first.name !== 'TableName') throw new Fault('InvalidInput', syntax)
+  const name = parseTableName(first.value)
+  if (method === 'GET') return { kind: 'get table', name }
+  return { kind: only(method, 'DELETE', 'delete table'), name }
+}
+
+function entityOperation(method: string): 'get entity' | 'replace entity' | 'merge entity' | 'delete entity' {
+  switch (method) {
+    case 'GET':
+      return 'get entity'
+    case 'PUT':
+      return 'replace entity'
+    case 'MERGE':
+    case 'PATCH':
+      return 'merge entity'
+    case 'DELETE':
+      return 'delete entity'
+    default:
+      throw new Fault('MethodNotAllowed')
+  }
+}
+
+function only<Kind extends OperationKind>(method: string, wanted: string, kind: Kind): Kind {
+  if (method !== wanted) throw new Fault('MethodNotAllowed')
+  return kind
+}
+
+function entityKey(keys: readonly NamedKey[], target: Target, table: TableName): EntityKey {
+  if (keys.length !== 2) throw wrongKeyCount(target, table)
+  const partition = keys.find((key) => key.name === 'PartitionKey')?.value
+  const row = keys.find((key) => key.name === 'RowKey')?.value
+  if (partition === undefined || row === undefined) throw new Fault('InvalidInput', syntax)
+  checkAddressedKey(partition)
+  checkAddressedKey(row)
+  return { partition: parsePartitionKey(partition), row: parseRowKey(row) }
+}
+
+/** In an address, slashes are a matter of syntax and other forbidden characters one of range. */
+function checkAddressedKey(text: string): void {
+  if (!forbiddenInKeys.test(text)) return
+  if (/[/\\]/.test(text)) throw new Fault('InvalidInput', syntax)
+  throw new Fault('OutOfRangeInput')
+}
+
+function wrongKeyCount(target: Target, table: TableName): Fault {
+  return new Fault('InvalidInput', {
+    text: `The number of keys specified in the URI does not match number of key properties for the resource '${target.account}.${table}'.`,
+  })
+}
+
+interface NamedKey {
+  readonly name: string | undefined
+  readonly value: string
+}
+
+const syntax = { text: inputTexts.querySyntax }
+const keyPattern = /\s*(?:([A-Za-z]+)\s*=\s*)?'((?:[^']|'')*)'\s*(,|$)/y
+
+/** `keys` is undefined without parentheses and with empty ones: both mean the collection. */
+function parseResource(resource: string): {
+  name: string
+  keys: readonly NamedKey[] | undefined
+  rest: string
+} {
+  const end = /[(/]/.exec(resource)?.index ?? resource.length
+  const name = resource.slice(0, end)
+  if (resource[end] !== '(') return { name, keys: undefined, rest: resource.slice(end + 1) }
+  const close = closingParenthesis(resource, end)
+  const after = resource.slice(close + 1)
+  if (after !== '' && !after.startsWith('/')) throw new Fault('InvalidInput', syntax)
+  const inside = resource.slice(end + 1, close)
+  const keys = inside.trim() === '' ? undefined : parseKeys(inside)
+  return { name, keys, rest: after.slice(1) }
+}
+
+/** The one that closes the predicate: parentheses inside quotes are text. */
+function closingParenthesis(resource: string, open: number): number {
+  let quoted = false
+  for (let i = open + 1; i < resource.length; i++) {
+    if (resource[i] === "'") quoted = !quoted
+    else if (resource[i] === ')' && !quoted) return i
+  }
+  throw new Fault('InvalidInput', syntax)
+}
+
+function parseKeys(text: string): NamedKey[] {
+  const keys: NamedKey[] = []
+  keyPattern.lastIndex = 0
+  for (;;) {
+    const match = keyPattern.exec(text)
+    if (match === null) throw new Fault('InvalidInput', syntax)
+    keys.push({ name: match[1], value: (match[2] ?? '').replaceAll("''", "'") })
+    if (match[3] === '') return keys
+  }
+}

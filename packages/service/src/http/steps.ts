@@ -1,0 +1,45 @@
+/** The steps of an operation, in the order the pipeline (answer.ts) takes them. */
+import type { EntityWrite } from '../tables/write-entities.ts'
+import { writeEntity } from '../tables/write-entities.ts'
+import type { Version } from '../model/version.ts'
+import { type Call, type Preference, tableIdOf } from './call.ts'
+import type { Reply } from './reply.ts'
+import type { Route } from './route.ts'
+
+export interface Steps<R extends Route = Route, Input = unknown, Result = unknown> {
+  /** Refused at the secondary address, and needs a body or at least its length. */
+  readonly writes: boolean
+  /** The values of `Prefer` it honours. */
+  readonly preferences: readonly Preference[]
+  /** Reads conditions, options and body: 400 412 415. */
+  decode(call: Call<R>): Input
+  /** Applies the rules and does it: 400 403 404 409 412. */
+  execute(input: Input, call: Call<R>): Promise<Result>
+  /** 200 201 204 304 */
+  encode(result: Result, call: Call<R>): Reply
+}
+
+/** An operation that writes one entity, alone or in a group. */
+export interface WriteSteps<R extends Route = Route, Input = unknown> {
+  readonly preferences: readonly Preference[]
+  decode(call: Call<R>): Input
+  /** Applies the rules: 400. */
+  prepare(input: Input, call: Call<R>): EntityWrite
+  encode(written: Written, call: Call<R>): Reply
+}
+
+export interface Written {
+  readonly write: EntityWrite
+  readonly version: Version
+}
+
+/** Alone, a write is a group of one. */
+export function singly<R extends Route, Input>(steps: WriteSteps<R, Input>): Steps<R, Input, Written> {
+  const { preferences, decode, prepare, encode } = steps
+  return { writes: true, preferences, decode, execute, encode }
+
+  async function execute(input: Input, call: Call<R>): Promise<Written> {
+    const write = prepare(input, call)
+    return { write, version: await writeEntity(call.store, tableIdOf(call), write) }
+  }
+}

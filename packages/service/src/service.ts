@@ -1,0 +1,99 @@
+/** Wires the parts together: a store, the accounts and an HTTP server in front of them. */
+import { parseAccounts, developmentAccount } from './auth/accounts.ts'
+import { createHttpServer, type LogEntry } from './http/server.ts'
+import type { PartitionKey, RowKey } from './model/keys.ts'
+import { catalogue } from './model/table.ts'
+import { type Clock, systemClock } from './model/ticks.ts'
+import { type Durability, openLmdbStore } from './store/lmdb/lmdb-store.ts'
+import { openMemoryStore } from './store/memory/memory-store.ts'
+import type { Store } from './store/store.ts'
+
+export type { Durability } from './store/lmdb/lmdb-store.ts'
+export type { LogEntry } from './http/server.ts'
+
+export interface ServiceOptions {
+  /** The data folder, or `:memory:`. */
+  readonly data: string
+  readonly host?: string
+  /** 0, the default, takes any free port. */
+  readonly tablePort?: number
+  readonly durability?: Durability
+  /** `name:key1[:key2];…`; the well-known development account when left out. */
+  readonly accounts?: string
+  /** How long the name of a deleted table stays taken, in seconds, as in the cloud; 0 frees it at once. */
+  readonly deletedNameSeconds?: number
+  readonly serverToken?: string
+  readonly log?: (entry: LogEntry) => void
+  readonly clock?: Clock
+}
+
+export interface RunningService {
+  /** `http://127.0.0.1:10002` */
+  readonly url: string
+  /** For the first account. */
+  readonly connectionString: string
+  /** Finishes what is in flight, then closes the store. */
+  close(): Promise<void>
+}
+
+/** What the recorded service calls itself. */
+const recordedServerToken = 'Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0'
+const developmentAccounts = `${developmentAccount.name}:${developmentAccount.key}`
+
+/** Any number may run in one process. */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { host = '127.0.0.1', tablePort = 0, clock = systemClock() } = options
+  const accountsText = options.accounts ?? developmentAccounts
+  const accounts = parseAccounts(accountsText)
+  const store = await openStore(options, clock)
+  const server = createHttpServer({
+    store,
+    clock,
+    accounts,
+    deletedNameSeconds: options.deletedNameSeconds ?? 0,
+    serverToken: options.serverToken ?? recordedServerToken,
+    log: options.log ?? (() => undefined),
+    isReady: () => answers(store),
+  })
+  try {
+    const { port } = await server.listen(host, tablePort)
+    const url = `http://${reachable(host)}:${port}`
+    return { url, connectionString: connectionStringOf(accountsText, url), close }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+
+  async function close(): Promise<void> {
+    await server.close()
+    await store.close()
+  }
+}
+
+function openStore({ data, durability }: ServiceOptions, clock: Clock): Promise<Store> | Store {
+  if (data === ':memory:') return openMemoryStore({ clock })
+  return openLmdbStore({ path: data, clock, durability: durability ?? 'sync' })
+}
+
+async function answers(store: Store): Promise<boolean> {
+  try {
+    await store.get(catalogue, { partition: '' as PartitionKey, row: '' as RowKey })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An address clients can use: a listener on all interfaces is reached by loopback. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function connectionStringOf(accounts: string, url: string): string {
+  const [name = '', key = ''] = (accounts.split(';').find((entry) => entry.trim() !== '') ?? '')
+    .trim()
+    .split(':')
+  return `DefaultEndpointsProtocol=http;AccountName=${name};AccountKey=${key};TableEndpoint=${url}/${name};`
+}

@@ -1,0 +1,38 @@
+import { Fault } from '../model/faults.ts'
+import { encodeContent, keysText } from '../model/record.ts'
+import { type AccountName, deletions, type TableName } from '../model/table.ts'
+import type { Ticks } from '../model/ticks.ts'
+import { catalogueKey } from '../store/catalogue.ts'
+import type { Store } from '../store/store.ts'
+
+/** Until when a deleted table's name is refused with TableBeingDeleted; undefined frees it at once. */
+export type NameFreeAt = Ticks | undefined
+
+export async function deleteTable(
+  store: Store,
+  account: AccountName,
+  name: TableName,
+  nameFreeAt: NameFreeAt,
+): Promise<void> {
+  if (nameFreeAt !== undefined) await noteDeletion(store, account, name, nameFreeAt)
+  if (!(await store.drop(account, name))) throw new Fault('ResourceNotFound')
+}
+
+/** Written first: were it second, a crash in between would free the name too early. */
+async function noteDeletion(
+  store: Store,
+  account: AccountName,
+  name: TableName,
+  until: Ticks,
+): Promise<void> {
+  const key = catalogueKey(account, name)
+  await store.commit(deletions, key.partition, [
+    {
+      kind: 'put',
+      row: key.row,
+      when: { kind: 'any' },
+      keys: keysText(key),
+      content: encodeContent([{ name: 'Until', value: { type: 'Edm.DateTime', value: until } }]),
+    },
+  ])
+}

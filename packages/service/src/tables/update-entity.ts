@@ -1,0 +1,20 @@
+import { checkEntity } from '../model/entity.ts'
+import type { EntityKey } from '../model/keys.ts'
+import type { Condition } from '../model/mutation.ts'
+import { byName, encodeContent, keysText, type Property } from '../model/record.ts'
+import type { EntityWrite } from './write-entities.ts'
+
+/**
+ * Replaces an entity or merges into it; under the condition `any`, also creates it.
+ * An update leaves properties sorted by name, whatever order its client gave.
+ */
+export function updateEntity(
+  kind: 'put' | 'merge',
+  key: EntityKey,
+  properties: readonly Property[],
+  when: Condition,
+): EntityWrite {
+  checkEntity(key, properties)
+  const content = encodeContent(properties.toSorted(byName))
+  return { key, change: { kind, when, keys: keysText(key), content } }
+}
