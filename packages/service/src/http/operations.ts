@@ -6,6 +6,7 @@ import {
   mergeEntitySteps,
   replaceEntitySteps,
 } from './entity-operations.ts'
+import { queryEntitiesSteps } from './query-operations.ts'
 import type { OperationKind } from './route.ts'
 import { metadataSteps, serviceDocumentSteps } from './service-document.ts'
 import type { Steps } from './steps.ts'
@@ -19,6 +20,7 @@ export const operations: Readonly<Record<OperationKind, Steps>> = {
   'create table':     createTableSteps,
   'get table':        getTableSteps,
   'delete table':     deleteTableSteps,
+  'query entities':   queryEntitiesSteps,
   'insert entity':    insertEntitySteps,
   'get entity':       getEntitySteps,
   'replace entity':   replaceEntitySteps,
