@@ -45,13 +45,15 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   let lastId = 0
   let posting = false
   let broken: Error | undefined
+  let closing = false
+  const scans = new Set<Promise<void>>()
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
     worker.once('error', reject)
   })
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
-  worker.on('exit', () => stop(new Error('the store is closed')))
+  worker.on('exit', () => stop(closedError()))
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
@@ -65,6 +67,17 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+    if (closing) throw closedError()
+    const scanning = visitRows(table, ranges, visit)
+    scans.add(scanning)
+    try {
+      await scanning
+    } finally {
+      scans.delete(scanning)
+    }
+  }
+
+  async function visitRows(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
     environment.resetReadTxn()
     const transaction = environment.useReadTransaction()
     let rows = 0
@@ -89,6 +102,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
               }
               if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
                 await nextTurn()
+                if (closing) throw closedError()
                 sliceUntilMs = performance.now() + sliceMs
               }
             }
@@ -133,6 +147,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function close(): Promise<void> {
+    closing = true
+    // The map must stay until the last scan has let go of it.
+    await Promise.allSettled(scans)
     if (broken === undefined) {
       const exited = new Promise((resolve) => worker.once('exit', resolve))
       postNow()
@@ -186,6 +203,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     for (const { reject } of waiting.values()) reject(broken)
     waiting.clear()
   }
+}
+
+function closedError(): Error {
+  return new Error('the store is closed')
 }
 
 type Transaction = ReturnType<Environment['useReadTransaction']>
