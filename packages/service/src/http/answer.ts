@@ -65,7 +65,7 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     preference = readPreference(headers.get('prefer'), steps.preferences)
     // biome-ignore format: one line for each kind of thing known by now
     const call: Call = {
-      ...context, route: found, target, grant, account, table,
+      ...context, requestId, route: found, target, grant, account, table,
       version, headers, format, preference, body,
     }
     const input = steps.decode(call) //                                              400 412 415 501
