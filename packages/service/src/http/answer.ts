@@ -65,7 +65,7 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     const call: Call = {
       store: context.store, clock: context.clock,
       deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
-      route: found, target, grant, account, table,
+      requestId, route: found, target, grant, account, table,
       version, headers, format, preference, body, signal: request.signal,
     }
     const input = steps.decode(call) //                                              400 412 415 501

@@ -21,6 +21,7 @@ export interface Service {
 }
 
 export interface Call<R extends Route = Route> extends Service {
+  readonly requestId: string
   readonly route: R
   readonly target: Target
   readonly grant: Grant

@@ -6,6 +6,7 @@ import {
   mergeEntitySteps,
   replaceEntitySteps,
 } from './entity-operations.ts'
+import { entityGroupSteps } from './entity-group.ts'
 import { queryEntitiesSteps } from './query-operations.ts'
 import type { OperationKind } from './route.ts'
 import { metadataSteps, serviceDocumentSteps } from './service-document.ts'
@@ -16,6 +17,7 @@ import { createTableSteps, deleteTableSteps, getTableSteps, queryTablesSteps } f
 export const operations: Readonly<Record<OperationKind, Steps>> = {
   'service document': serviceDocumentSteps,
   'metadata':         metadataSteps,
+  'entity group':     entityGroupSteps,
   'query tables':     queryTablesSteps,
   'create table':     createTableSteps,
   'get table':        getTableSteps,

@@ -1,7 +1,7 @@
 /**
  * Which operation a request asks for, and on what. The grammar of resources, after percent-decoding:
  *
- *   resource   = '' | '$metadata' | collection [ '/' anything ]
+ *   resource   = '' | '$metadata' | '$batch' | collection [ '/' anything ]
  *   collection = name [ '()' | '(' keys ')' ]
  *   keys       = [ name '=' ] quoted *( ',' [ name '=' ] quoted )
  *   quoted     = "'" text with each quote doubled "'"
@@ -14,7 +14,7 @@ import type { Target } from './target.ts'
 export type Route = ServiceRoute | TableRoute | CollectionRoute | EntityRoute
 
 export interface ServiceRoute {
-  readonly kind: 'service document' | 'metadata' | 'query tables' | 'create table'
+  readonly kind: 'service document' | 'metadata' | 'entity group' | 'query tables' | 'create table'
 }
 
 export interface TableRoute {
@@ -53,6 +53,7 @@ export function route(method: string, target: Target): Route {
   const { name, keys, rest } = parseResource(target.resource)
   if (name === '' && rest === '') return { kind: only(method, 'GET', 'service document') }
   if (name === '$metadata') return { kind: only(method, 'GET', 'metadata') }
+  if (name === '$batch') return { kind: only(method, 'POST', 'entity group') }
   if (name.toLowerCase() === 'tables') return routeTables(method, keys)
   const table = tableName(method, name)
   if (rest !== '' && method !== 'POST') {
