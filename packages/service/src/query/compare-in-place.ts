@@ -131,11 +131,12 @@ function compareWeighed(text: string, weights: Uint8Array): Comparer {
  * Base64 in the order of the bytes it stands for: sextets compare as the bits they are, and padding, which
  * only a shorter value has there, weighs less than any sextet.
  */
-const sextets = new Uint8Array(256)
-for (const [value, character] of [
-  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
-].entries()) {
-  sextets[character.charCodeAt(0)] = value + 1
+const sextets = weightsOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+
+function weightsOf(ascending: string): Uint8Array {
+  const weights = new Uint8Array(256)
+  for (let i = 0; i < ascending.length; i++) weights[ascending.charCodeAt(i)] = i + 1
+  return weights
 }
 
 /**
@@ -177,17 +178,19 @@ export function unitsOf(text: string): Uint16Array {
 const quote = 0x22
 const backslash = 0x5c
 const letterU = 0x75
-const shortEscapes: ReadonlyMap<number, number> = new Map(
-  [...'"\\/bfnrt'].map((letter) => [
-    letter.charCodeAt(0),
-    (JSON.parse(`"\\${letter}"`) as string).charCodeAt(0),
-  ]),
-)
+const shortEscapes: ReadonlyMap<string, number> = new Map([
+  ['b', 0x08],
+  ['f', 0x0c],
+  ['n', 0x0a],
+  ['r', 0x0d],
+  ['t', 0x09],
+])
 
 /** The unit an escape stands for, from behind its backslash. */
 function escapedUnit(record: EntityRecord, at: number): number {
   const letter = record[at] as number
-  if (letter !== letterU) return shortEscapes.get(letter) ?? 0
+  // A quote and a backslash stand for themselves.
+  if (letter !== letterU) return shortEscapes.get(String.fromCharCode(letter)) ?? letter
   let unit = 0
   for (let i = 1; i <= 4; i++) {
     const digit = record[at + i] as number

@@ -1,6 +1,5 @@
 /** What a query asked for, how it was planned, what it cost, and how to make it cheaper. */
 import { unreachable } from '../model/brand.ts'
-import { jsonString } from '../model/json-text.ts'
 import type { KeyPosition } from '../model/keys.ts'
 import type { Continuation } from './continuation.ts'
 import { type Comparison, comparisonsOf, type Filter, foldGroup, formatFilter } from './filter.ts'
@@ -155,8 +154,12 @@ const guideClasses = {
   'table-scan': 'table scan',
 } as const satisfies Record<QueryClass, string>
 
+/** Visible characters only: a header takes no others, not even U+007F. */
 function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[\u007f-\uffff]+/g, (text) => jsonString(text).slice(1, -1))
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function warningsOf(comparisons: readonly Comparison[]): string[] {

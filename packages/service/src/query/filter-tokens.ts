@@ -2,6 +2,7 @@
  * The words of a filter. Positions are UTF-16 units of the decoded text, from zero.
  * Source: docs/protocol/query-entities.md; the tokens are those of OData version 3.
  */
+import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'
 import { parseTicks, type Ticks, ticksMax } from '../model/ticks.ts'
 import type { Value } from '../model/values.ts'
@@ -181,8 +182,12 @@ function parseLiteral(type: LiteralType, written: string): Value | undefined | '
       const digits = quotedPart(written)
       return hexPairs.test(digits) ? { type, value: Buffer.from(digits, 'hex') } : 'bad'
     }
-    default:
+    case 'Edm.Decimal':
+    case 'foreign':
+    case 'null':
       return undefined
+    default:
+      return unreachable(type)
   }
 }
 

@@ -187,35 +187,37 @@ interface RangeInUse {
 /** The range a row belongs to. REQUIRES: rows come in order, each in one of the ranges. */
 function rangeFinder(ranges: readonly PlanRange[]): (record: EntityRecord) => RangeInUse {
   const [first] = ranges
-  const alike = ranges.every((range) => range.rows === first?.rows && range.residual === first?.residual)
+  let range = rangeInUse(first)
+  const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
+  if (areAlike) return () => range
   let index = 0
-  let range = use(first)
-  let isPast = ender(first)
+  let isPast = pastEnd(first)
   return (record) => {
-    while (!alike && isPast(record)) {
+    while (isPast(record)) {
       index++
-      range = use(ranges[index])
-      isPast = ender(ranges[index])
+      range = rangeInUse(ranges[index])
+      isPast = pastEnd(ranges[index])
     }
     return range
   }
+}
 
-  function use(range: PlanRange | undefined): RangeInUse {
-    return {
-      residual: range?.residual,
-      skip: range?.rows === undefined ? undefined : skipSet(range.rows),
-    }
+function rangeInUse(range: PlanRange | undefined): RangeInUse {
+  return {
+    residual: range?.residual,
+    skip: range?.rows === undefined ? undefined : skipSet(range.rows),
   }
+}
 
-  function ender(range: PlanRange | undefined): (record: EntityRecord) => boolean {
-    const until = range?.until
-    if (until === undefined) return () => false
-    const [partition, row] = [unitsOf(until.partition), unitsOf(until.row)]
-    return (record) => {
-      const relation = compareUnits(record, partitionKeyFrom(record), partition)
-      if (relation !== equal) return relation !== below
-      return compareUnits(record, rowKeyFrom(record), row) !== below
-    }
+/** Whether a row lies behind the range. */
+function pastEnd(range: PlanRange | undefined): (record: EntityRecord) => boolean {
+  const until = range?.until
+  if (until === undefined) return () => false
+  const [partition, row] = [unitsOf(until.partition), unitsOf(until.row)]
+  return (record) => {
+    const relation = compareUnits(record, partitionKeyFrom(record), partition)
+    if (relation !== equal) return relation !== below
+    return compareUnits(record, rowKeyFrom(record), row) !== below
   }
 }
 

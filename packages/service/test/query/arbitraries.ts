@@ -1,5 +1,5 @@
 /** Generated values, entities and filters. Texts are few and alike, so that comparisons meet. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { EntityKey, PartitionKey, RowKey } from '../../src/model/keys.ts'
 import { type Ticks, ticksMax } from '../../src/model/ticks.ts'
 import type { Value } from '../../src/model/values.ts'

@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import fc from 'fast-check'
+import { strict as assert } from 'node:assert'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
 import type { PartitionKey, RowKey } from '../../src/model/keys.ts'
 import { parseTicks, type Ticks } from '../../src/model/ticks.ts'
 import type { Version } from '../../src/model/version.ts'
@@ -57,56 +57,58 @@ const vectors: readonly (readonly [filter: string, expected: boolean])[] = [
   ["PartitionKey eq 'p' and RowKey ge 'r' and RowKey lt 's'", true],
 ]
 
-test('evaluation vectors', () => {
-  const record = recordOf(vectorEntity)
-  for (const [text, expected] of vectors) {
-    const filter = parseFilter(text, entitySchema)
-    assert.equal(compileFilter(filter)(record), expected, text)
-    assert.equal(satisfies(vectorEntity, filter), expected, `${text}, naively`)
-  }
-})
+describe('a compiled filter', () => {
+  it('evaluation vectors', () => {
+    const record = recordOf(vectorEntity)
+    for (const [text, expected] of vectors) {
+      const filter = parseFilter(text, entitySchema)
+      assert.equal(compileFilter(filter)(record), expected, text)
+      assert.equal(satisfies(vectorEntity, filter), expected, `${text}, naively`)
+    }
+  })
 
-test('each type compares with each, by each operator, as the naive evaluator says', () => {
-  const stored = fc.option(arbitrary.value, { nil: undefined, freq: 20 })
-  fc.assert(
-    fc.property(stored, arbitrary.value, fc.nat(3), fc.boolean(), fc.boolean(), (...drawn) => {
-      const [value, other, before, lenient, isSame] = drawn
-      const literal = isSame && value !== undefined ? value : other
-      const entity = withProperty(value, before)
-      const record = recordOf(entity)
-      // A record may be followed by whatever its buffer held before.
-      const padded = Buffer.concat([record, Buffer.from('0123456789"\\')])
-      for (const operator of arbitrary.operators) {
-        const filter = { kind: 'comparison', property: 'Aé', operator, literal } as const
-        const compiled = compileFilter(filter, { numbers: lenient ? 'lenient' : 'strict' })
-        assert.equal(compiled(padded), satisfies(entity, filter, lenient), operator)
-      }
-    }),
-    { numRuns: arbitrary.runs(10_000) },
-  )
-})
+  it('each type compares with each, by each operator, as the naive evaluator says', () => {
+    const stored = fc.option(arbitrary.value, { nil: undefined, freq: 20 })
+    fc.assert(
+      fc.property(stored, arbitrary.value, fc.nat(3), fc.boolean(), fc.boolean(), (...drawn) => {
+        const [value, other, before, lenient, isSame] = drawn
+        const literal = isSame && value !== undefined ? value : other
+        const entity = withProperty(value, before)
+        const record = recordOf(entity)
+        // A record may be followed by whatever its buffer held before.
+        const padded = Buffer.concat([record, Buffer.from('0123456789"\\')])
+        for (const operator of arbitrary.operators) {
+          const filter = { kind: 'comparison', property: 'Aé', operator, literal } as const
+          const compiled = compileFilter(filter, { numbers: lenient ? 'lenient' : 'strict' })
+          assert.equal(compiled(padded), satisfies(entity, filter, lenient), operator)
+        }
+      }),
+      { numRuns: arbitrary.runs(10_000) },
+    )
+  })
 
-test('compiled filters agree with the naive evaluator, from row to row', () => {
-  const rows = fc.array(arbitrary.entity, { minLength: 1, maxLength: 5 })
-  fc.assert(
-    fc.property(arbitrary.filter, rows, (filter, entities) => {
-      const compiled = compileFilter(filter)
-      for (const entity of entities) {
-        assert.equal(compiled(recordOf(entity)), satisfies(entity, filter), formatFilter(filter))
-      }
-    }),
-    { numRuns: arbitrary.runs(5_000) },
-  )
-})
+  it('compiled filters agree with the naive evaluator, from row to row', () => {
+    const rows = fc.array(arbitrary.entity, { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(arbitrary.filter, rows, (filter, entities) => {
+        const compiled = compileFilter(filter)
+        for (const entity of entities) {
+          assert.equal(compiled(recordOf(entity)), satisfies(entity, filter), formatFilter(filter))
+        }
+      }),
+      { numRuns: arbitrary.runs(5_000) },
+    )
+  })
 
-test('a filter written as text parses to itself', () => {
-  fc.assert(
-    fc.property(arbitrary.filter, (filter) => {
-      const text = formatFilter(filter)
-      assert.equal(formatFilter(parseFilter(text, entitySchema)), text)
-    }),
-    { numRuns: arbitrary.runs(2_000) },
-  )
+  it('a filter written as text parses to itself', () => {
+    fc.assert(
+      fc.property(arbitrary.filter, (filter) => {
+        const text = formatFilter(filter)
+        assert.equal(formatFilter(parseFilter(text, entitySchema)), text)
+      }),
+      { numRuns: arbitrary.runs(2_000) },
+    )
+  })
 })
 
 /** The property asked for, with others before and the end of the record behind it. */

@@ -56,7 +56,7 @@ function holds(entity: PlainEntity, { property, operator, literal }: Comparison,
   }
 
   function sameTypeOrder(): number | undefined | 'type' {
-    return stored?.type === literal.type ? compareSame(stored as Value, literal) : 'type'
+    return stored?.type === literal.type ? compareSame(stored, literal) : 'type'
   }
 
   function byRank(): boolean {

@@ -1,20 +1,22 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { strict as assert } from 'node:assert'
+import { describe, it } from 'node:test'
 import type { KeyPosition } from '../../src/model/keys.ts'
 import { formatFilter, formatLiteral } from '../../src/query/filter.ts'
 import { entitySchema, parseFilter } from '../../src/query/parse-filter.ts'
 import { planFilter, type PlanRange } from '../../src/query/plan-filter.ts'
 import { workedExamples } from './worked-examples.ts'
 
-for (const [index, [text, queryClass, ranges, residuals]] of workedExamples.entries()) {
-  test(`worked example ${index + 1}: ${text}`, () => {
-    const plan = planFilter(parseFilter(text, entitySchema))
-    assert.equal(plan.class, queryClass)
-    assert.deepEqual(plan.ranges.map(formatRange), ranges)
-    const found = plan.ranges.map(({ residual }) => (residual === undefined ? '–' : formatFilter(residual)))
-    assert.deepEqual(found, residuals.length === 0 ? ranges.map(() => '–') : residuals)
-  })
-}
+describe('the planner', () => {
+  for (const [index, [text, queryClass, ranges, residuals]] of workedExamples.entries()) {
+    it(`worked example ${index + 1}: ${text}`, () => {
+      const plan = planFilter(parseFilter(text, entitySchema))
+      assert.equal(plan.class, queryClass)
+      assert.deepEqual(plan.ranges.map(formatRange), ranges)
+      const found = plan.ranges.map(({ residual }) => (residual === undefined ? '–' : formatFilter(residual)))
+      assert.deepEqual(found, residuals.length === 0 ? ranges.map(() => '–') : residuals)
+    })
+  }
+})
 
 function formatRange({ from, until, rows }: PlanRange): string {
   const range = `[${formatPosition(from)} … ${until === undefined ? 'TOP' : formatPosition(until)})`
