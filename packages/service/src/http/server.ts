@@ -80,7 +80,13 @@ export function createHttpServer(context: ServerContext): HttpServer {
     context.log({ method, path, ms: performance.now() - startedMs, answer: answered })
   }
 
-  function send({ reply, envelope }: Answer, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  function send(
+    { reply: told, envelope }: Answer,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): void {
+    // HTTP/1.0 knows no chunks.
+    const reply = incoming.httpVersionMinor === 0 ? { ...told, measured: true } : told
     const headers = headersOf(reply, envelope, context.serverToken, dateHeader())
     // What was not read must not be taken for the next request.
     const last = closing || !outgoing.shouldKeepAlive || !incoming.complete

@@ -129,7 +129,10 @@ function keyText(text: string): string {
   return encodeURIComponent(text.replaceAll("'", "''"))
 }
 
-/** What a table's row asks of an answer: a header by name (undefined: absent), `body`, or `reason`. */
+/**
+ * What a table's row asks of an answer: a header by name (undefined: absent), or one of `body`, `reason` and
+ * `head`, the status line and all headers. Texts are compared after masking.
+ */
 export type Expected = Readonly<Record<string, string | RegExp | undefined>>
 
 /** A request, or one made from the answers of the rows before. */
@@ -177,9 +180,15 @@ function checkError(answer: Answer, code: string, text: string | undefined): voi
 }
 
 function checkExpected(answer: Answer, name: string, value: string | RegExp | undefined): void {
-  const got = name === 'body' ? masked(answer.text) : name === 'reason' ? answer.reason : answer.header(name)
+  const got = partOf(answer, name)
   if (value instanceof RegExp) assert.match(got ?? '', value, name)
-  else assert.equal(name === 'body' || got === undefined ? got : masked(got), value, name)
+  else assert.equal(got === undefined ? got : masked(got), value, name)
+}
+
+function partOf(answer: Answer, name: string): string | undefined {
+  if (name === 'body') return answer.text
+  if (name === 'head') return answer.head.replaceAll('\r\n', '\n')
+  return name === 'reason' ? answer.reason : answer.header(name)
 }
 
 /** Sends one request and checks what every answer of the service must have. */
