@@ -63,9 +63,10 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     preference = readPreference(headers.get('prefer'), steps.preferences)
     // biome-ignore format: one line for each origin
     const call: Call = {
-      store: context.store, clock: context.clock, deletedNameSeconds: context.deletedNameSeconds,
-      route: found, target, grant, account, table,
-      version, headers, format, preference, body,
+      store: context.store, clock: context.clock,
+      deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
+      requestId, route: found, target, grant, account, table,
+      version, headers, format, preference, body, signal: request.signal,
     }
     const input = steps.decode(call) //                                              400 412 415 501
     stage = 'late'

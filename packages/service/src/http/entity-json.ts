@@ -2,9 +2,11 @@
  * Entities and tables as JSON at the three levels of metadata. A record's text is the minimal level already:
  * less is spliced out of it, more is put before it.
  */
+import { unreachable } from '../model/brand.ts'
 import { jsonString } from '../model/json-text.ts'
 import type { EntityKey } from '../model/keys.ts'
 import { type EntityRecord, keyOf, layoutOf, type Member, membersOf } from '../model/record.ts'
+import { type ByteSink, byteSink } from './byte-sink.ts'
 import type { MetadataLevel } from './format.ts'
 import type { Select } from './options.ts'
 
@@ -23,31 +25,81 @@ export function entityDocument(
   place: Place,
   select: Select | undefined,
 ): string {
-  const members = entityMembers(record, level, place, select)
-  if (level === 'nometadata') return `{${members}}`
-  const suffix = select === undefined ? '' : `&$select=${select.text}`
-  const context = jsonString(`${place.base}/$metadata#${place.table}/@Element${suffix}`)
-  return `{"odata.metadata":${context},${members}}`
+  scratch.write('{')
+  if (level !== 'nometadata') scratch.write(`"odata.metadata":${entityContext(place, '/@Element', select)},`)
+  writeMembers(scratch, record, level, place, select)
+  scratch.write('}')
+  return scratch.take().toString('latin1')
+}
+
+const scratch = byteSink(4096)
+
+/** Writes a list of entities as they come. */
+export function entityList(
+  level: MetadataLevel,
+  place: Place,
+  select: Select | undefined,
+): { add(record: EntityRecord): number; end(): Buffer } {
+  const sink = byteSink(65_536)
+  sink.write('{')
+  if (level !== 'nometadata') sink.write(`"odata.metadata":${entityContext(place, '', select)},`)
+  sink.write('"value":[')
+  let first = true
+  return {
+    /** Returns the bytes it took. */
+    add(record) {
+      const before = sink.bytes
+      sink.write(first ? '{' : ',{')
+      first = false
+      writeMembers(sink, record, level, place, select)
+      sink.write('}')
+      return sink.bytes - before
+    },
+    end() {
+      sink.write(']}')
+      return sink.take()
+    },
+  }
+}
+
+function entityContext(place: Place, suffix: string, select: Select | undefined): string {
+  const selected = select === undefined ? '' : `&$select=${select.text}`
+  return jsonString(`${place.base}/$metadata#${place.table}${suffix}${selected}`)
 }
 
 /** An entity's members without braces, as they stand in a document and in a list. */
-export function entityMembers(
+function writeMembers(
+  sink: ByteSink,
   record: EntityRecord,
   level: MetadataLevel,
   place: Place,
   select: Select | undefined,
-): string {
-  const { etagFrom, keysFrom, until } = layoutOf(record)
-  if (select !== undefined) return selectedMembers(record, level, place, select)
+): void {
+  if (select !== undefined) return sink.write(selectedMembers(record, level, place, select))
+  const { etagFrom, keysFrom, timestampFrom, until } = layoutOf(record)
   switch (level) {
     case 'minimalmetadata':
-      return record.toString('latin1', etagFrom, until)
+      return sink.copy(record, etagFrom, until)
     case 'fullmetadata':
-      return fullHead(record, place) + withTimestampType(record, keysFrom, until)
-    case 'nometadata':
-      return withoutAnnotations(record, keysFrom)
+      sink.write(fullHead(record, place))
+      sink.copy(record, keysFrom, timestampFrom)
+      sink.write(timestampType)
+      return sink.copy(record, timestampFrom, until)
+    case 'nometadata': {
+      let copied = keysFrom
+      for (const member of membersOf(record)) {
+        if (member.nameFrom === member.from) continue
+        sink.copy(record, copied, member.from)
+        copied = member.nameFrom
+      }
+      return sink.copy(record, copied, until)
+    }
+    default:
+      return unreachable(level)
   }
 }
+
+const timestampType = '"Timestamp@odata.type":"Edm.DateTime",'
 
 /** The table's own entry. */
 export function tableDocument(name: string, level: MetadataLevel, place: Place): string {
@@ -92,23 +144,6 @@ function fullHead(record: EntityRecord, place: Place): string {
   return `"odata.type":"${place.account}.${place.table}","odata.id":${jsonString(`${place.base}/${link}`)},${etag}"odata.editLink":${jsonString(link)},`
 }
 
-function withTimestampType(record: EntityRecord, from: number, until: number): string {
-  const { timestampFrom } = layoutOf(record)
-  const before = record.toString('latin1', from, timestampFrom)
-  return `${before}"Timestamp@odata.type":"Edm.DateTime",${record.toString('latin1', timestampFrom, until)}`
-}
-
-function withoutAnnotations(record: EntityRecord, from: number): string {
-  let text = ''
-  let copied = from
-  for (const member of membersOf(record)) {
-    if (member.nameFrom === member.from) continue
-    text += record.toString('latin1', copied, member.from)
-    copied = member.nameFrom
-  }
-  return text + record.toString('latin1', copied, layoutOf(record).until)
-}
-
 /** Keys and Timestamp first, then in stored order, then nulls for what the entity lacks. */
 function selectedMembers(record: EntityRecord, level: MetadataLevel, place: Place, select: Select): string {
   const wanted = new Set(select.names)
@@ -120,8 +155,8 @@ function selectedMembers(record: EntityRecord, level: MetadataLevel, place: Plac
   if (wanted.delete('PartitionKey')) parts.push(`"PartitionKey":${jsonString(key.partition)}`)
   if (wanted.delete('RowKey')) parts.push(`"RowKey":${jsonString(key.row)}`)
   if (wanted.delete('Timestamp')) {
-    if (level === 'fullmetadata') parts.push('"Timestamp@odata.type":"Edm.DateTime"')
-    parts.push(record.toString('latin1', timestampFrom, membersFrom))
+    const type = level === 'fullmetadata' ? timestampType : ''
+    parts.push(type + record.toString('latin1', timestampFrom, membersFrom))
   }
   for (const member of membersOf(record)) {
     if (wanted.delete(member.name)) parts.push(memberText(record, member, level))

@@ -22,11 +22,8 @@ import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
 import { readSelect, type Select } from './options.ts'
 import { type EntityBody, readEntity } from './read-entity.ts'
 import type { Reply } from './reply.ts'
-import type { Route } from './route.ts'
+import type { CollectionRoute, EntityRoute } from './route.ts'
 import { type Steps, singly, type WriteSteps, type Written } from './steps.ts'
-
-type InsertRoute = Extract<Route, { kind: 'insert entity' }>
-type EntityRoute = Extract<Route, { key: unknown }>
 
 interface ReadInput {
   readonly conditions: ReadConditions
@@ -64,7 +61,7 @@ export const getEntitySteps: Steps<
   },
 }
 
-export const insertEntityWrite: WriteSteps<InsertRoute, EntityBody> = {
+export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
   preferences: ['return-content', 'return-no-content'],
   decode(call) {
     forbidConditions(call.headers)

@@ -70,9 +70,11 @@ export function createHttpServer(context: ServerContext): HttpServer {
         rawHeaders: incoming.rawHeaders,
         secure: false,
         body: () => readBody(incoming),
+        signal: () => signalOf(outgoing),
       },
       context,
     )
+    if (!incoming.complete && !incoming.destroyed) await discard(incoming)
     if (incoming.socket.destroyed) return
     send(answered, incoming, outgoing)
     context.log({ method, path, ms: performance.now() - startedMs, answer: answered })
@@ -147,6 +149,12 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
 
 const noBytes = Buffer.alloc(0)
 
+function signalOf(outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  outgoing.on('close', () => controller.abort())
+  return controller.signal
+}
+
 function collect(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -162,6 +170,23 @@ function collect(incoming: IncomingMessage): Promise<Buffer> {
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     })
     incoming.on('error', reject)
+  })
+}
+
+/**
+ * Reads what the pipeline had no use for. Were the connection closed on a client that still sends, it might
+ * never see the refusal.
+ */
+function discard(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    incoming.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > discardedBytesMax) resolve()
+    })
+    incoming.on('close', resolve)
+    incoming.on('end', resolve)
+    incoming.on('error', () => resolve())
   })
 }
 

@@ -5,13 +5,22 @@
  */
 export function formatDouble(value: number): string {
   const short = value.toPrecision(15)
-  const [digits, precision] = Number(short) === value ? [short, 15] : [value.toPrecision(17), 17]
-  const { sign, significand, exponent } = scientific(digits)
+  const precision = Number(short) === value ? 15 : 17
+  const { sign, significand, exponent } = precision === 15 ? scientific(short) : seventeenDigits(value)
   if (Object.is(value, -0)) return '-0.0'
   if (exponent > -5 && exponent < precision) return sign + fixed(significand, exponent)
   const [first, rest] = [significand.slice(0, 1), significand.slice(1)]
   const exponentText = Math.abs(exponent).toString().padStart(2, '0')
   return `${sign}${first}${rest === '' ? '' : `.${rest}`}E${exponent < 0 ? '-' : '+'}${exponentText}`
+}
+
+/** As toPrecision(17), but a value half-way between two texts takes the even one, as recorded. */
+function seventeenDigits(value: number): ReturnType<typeof scientific> {
+  const rounded = scientific(value.toPrecision(17))
+  if (!scientific(value.toPrecision(18)).significand.endsWith('5')) return rounded
+  const exact = scientific(value.toPrecision(100))
+  if (exact.significand.length !== 18 || Number(exact.significand[16]) % 2 === 1) return rounded
+  return { ...exact, significand: exact.significand.slice(0, 17).replace(/0+$/, '') }
 }
 
 /** Takes toPrecision's text apart: digits without a dot or trailing zeros, and the power of the first. */

@@ -162,7 +162,7 @@ it('memory and lmdb cannot be told apart by any history', { timeout: 120_000 }, 
         assert.deepEqual(actualState, expectedState, `step ${i} left something else`)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 30 },
   )
   await lmdb.close()
   await memory.close()

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../../model/keys.ts'
+import { clip, type EntityKey, firstPosition, type KeyRange, type PartitionKey } from '../../model/keys.ts'
 import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
@@ -45,13 +45,15 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   let lastId = 0
   let posting = false
   let broken: Error | undefined
+  let closing = false
+  const scans = new Set<Promise<void>>()
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
     worker.once('error', reject)
   })
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
-  worker.on('exit', () => stop(new Error('the store is closed')))
+  worker.on('exit', () => stop(closedError()))
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
@@ -65,16 +67,28 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+    if (closing) throw closedError()
+    const scanning = visitRows(table, ranges, visit)
+    scans.add(scanning)
+    try {
+      await scanning
+    } finally {
+      scans.delete(scanning)
+    }
+  }
+
+  async function visitRows(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
     environment.resetReadTxn()
     const transaction = environment.useReadTransaction()
     let rows = 0
     let sliceUntilMs = performance.now() + sliceMs
+    let position = firstPosition
     try {
       for (const range of ranges) {
-        let from: KeyPosition | undefined = range.from
-        while (from !== undefined) {
-          const iterator = rowsOf(table, { from, until: range.until }, transaction)[Symbol.iterator]()
-          from = undefined
+        let rest = clip(range, position)
+        while (rest !== undefined) {
+          const iterator = rowsOf(table, rest, transaction)[Symbol.iterator]()
+          rest = undefined
           try {
             for (;;) {
               const step = iterator.next()
@@ -82,11 +96,13 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
               const goOn = visit(step.value.value)
               if (goOn === 'stop') return
               if (goOn !== 'next') {
-                from = goOn
+                position = goOn
+                rest = clip(range, position)
                 break
               }
               if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
                 await nextTurn()
+                if (closing) throw closedError()
                 sliceUntilMs = performance.now() + sliceMs
               }
             }
@@ -131,6 +147,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function close(): Promise<void> {
+    closing = true
+    // The map must stay until the last scan has let go of it.
+    await Promise.allSettled(scans)
     if (broken === undefined) {
       const exited = new Promise((resolve) => worker.once('exit', resolve))
       postNow()
@@ -184,6 +203,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     for (const { reject } of waiting.values()) reject(broken)
     waiting.clear()
   }
+}
+
+function closedError(): Error {
+  return new Error('the store is closed')
 }
 
 type Transaction = ReturnType<Environment['useReadTransaction']>
