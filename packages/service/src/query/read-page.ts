@@ -37,12 +37,15 @@ export interface PageBudgets {
   readonly scanMs: number
   readonly scanRowsMax: number
   readonly bytesMax: number
+  /** A seek costs about as much as this many rows, so after as many in vain it is worth one. */
+  readonly missesBeforeSeek: number
 }
 
 export const pageBudgets: PageBudgets = {
   scanMs: 5000,
   scanRowsMax: 100_000,
   bytesMax: 16 * 1024 * 1024,
+  missesBeforeSeek: 8,
 }
 
 /** Ends pages where the cloud might, so that clients meet short and empty pages and sparse tokens. */
@@ -79,12 +82,9 @@ export interface PageCounters {
 /** Rows between two looks at the clock. */
 const rowsBetweenLooks = 64
 
-/** A seek costs about as much as this many rows, so after as many misses it is worth one. */
-const missesBeforeSeek = 8
-
 export async function readPage(store: Store, request: PageRequest, take: Take): Promise<Page> {
   const { table, from, top, nowMs, signal, realism } = request
-  const { scanMs, scanRowsMax, bytesMax } = { ...pageBudgets, ...request.budgets }
+  const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
   const predicateOf = predicates(request.numbers)
   const rangeOf = rangeFinder(ranges)
