@@ -70,7 +70,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         rawHeaders: incoming.rawHeaders,
         secure: false,
         body: () => readBody(incoming),
-        signal: () => signalOf(outgoing),
+        hungUp: () => incoming.socket.destroyed,
       },
       context,
     )
@@ -154,12 +154,6 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
 }
 
 const noBytes = Buffer.alloc(0)
-
-function signalOf(outgoing: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  outgoing.on('close', () => controller.abort())
-  return controller.signal
-}
 
 function collect(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -25,8 +25,8 @@ export interface PageRequest {
   /** Reads a clock that only goes forward. */
   readonly nowMs: () => number
   readonly budgets?: Partial<PageBudgets>
-  /** The client hung up. */
-  readonly signal?: AbortSignal | undefined
+  /** Whether the client has gone. */
+  readonly hungUp?: () => boolean
   readonly realism?: Realism | undefined
   readonly numbers?: NumericComparison
   /** Counts the partitions met, which costs a comparison for each row. */
@@ -83,7 +83,7 @@ export interface PageCounters {
 const rowsBetweenLooks = 64
 
 export async function readPage(store: Store, request: PageRequest, take: Take): Promise<Page> {
-  const { table, from, top, nowMs, signal, realism } = request
+  const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
   const predicateOf = predicates(request.numbers)
@@ -98,7 +98,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
 
   const [range] = ranges
   const point = ranges.length === 1 && range !== undefined ? keyOfPoint(range) : undefined
-  if (signal?.aborted) {
+  if (hungUp?.()) {
     stop = 'aborted'
   } else if (point !== undefined) {
     const record = await store.get(table, point)
@@ -147,7 +147,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     if (scanned >= scanRowsMax) return 'scanBudget'
     if (bytesTaken >= bytesMax) return 'bytes'
     if (scanned === 0 || scanned % rowsBetweenLooks !== 0) return undefined
-    if (signal?.aborted) return 'aborted'
+    if (hungUp?.()) return 'aborted'
     return nowMs() - startMs >= scanMs ? 'time' : undefined
   }
 

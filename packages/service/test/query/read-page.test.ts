@@ -136,10 +136,12 @@ function pagesOf(name: string, runs: number, open: () => Promise<Store>): void {
     it('end when the client hangs up', async () => {
       const table = await newTable(store, 'aborted')
       await fill(store, table, grid(['a', 'b'], many(100)))
-      const gone = await page(store, table, undefined, { signal: AbortSignal.abort() })
+      const gone = await page(store, table, undefined, { hungUp: () => true })
       assert.deepEqual([gone.stop, gone.counters.seeks, gone.counters.scanned], ['aborted', 0, 0])
-      const hangsUp = new AbortController()
-      const going = await page(store, table, undefined, { signal: hangsUp.signal }, () => hangsUp.abort())
+      let hungUp = false
+      const going = await page(store, table, undefined, { hungUp: () => hungUp }, () => {
+        hungUp = true
+      })
       assert.equal(going.stop, 'aborted')
       assert(going.counters.scanned < 200)
     })
