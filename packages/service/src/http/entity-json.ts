@@ -37,7 +37,7 @@ export function entityList(
   select: Select | undefined,
 ): { add(record: EntityRecord): number; end(): Buffer } {
   const context = level === 'nometadata' ? '' : `"odata.metadata":${entityContext(place, '', select)},`
-  const sink = byteSink(65_536)
+  const sink = byteSink(listBytes)
   sink.write(`{${context}"value":[`)
   let before = ''
   return {
@@ -50,10 +50,16 @@ export function entityList(
     },
     end() {
       sink.write(']}')
-      return sink.take()
+      const bytes = sink.take()
+      listBytes = Math.max(listBytesMin, bytes.length)
+      return bytes
     },
   }
 }
+
+const listBytesMin = 4096
+/** What the last list came to: the next is likely as long, and growing costs copies. */
+let listBytes = listBytesMin
 
 function entityContext(place: Place, suffix: string, select: Select | undefined): string {
   const selected = select === undefined ? '' : `&$select=${select.text}`
