@@ -202,15 +202,9 @@ function writeContent(entries: readonly Entry[], text: string): Buffer {
   content.writeUInt16BE(entries.length, 0)
   let at = contentHeaderBytes
   for (const { name, type, annotated, memberFrom } of entries) {
-    const hash = nameHash(name)
-    content[at] = hash >>> 8
-    content[at + 1] = hash
-    content[at + 2] = name.length >>> 8
-    content[at + 3] = name.length
-    content[at + 4] = (annotated ? 0x80 : 0) | type
-    content[at + 5] = memberFrom >>> 16
-    content[at + 6] = memberFrom >>> 8
-    content[at + 7] = memberFrom
+    content.writeUInt16BE(nameHash(name), at)
+    content.writeUInt16BE(name.length, at + 2)
+    content.writeUInt32BE((((annotated ? 0x80 : 0) | type) * 0x1000000 + memberFrom) >>> 0, at + 4)
     at += entryBytes
   }
   content.write(text, membersFrom, 'latin1')
