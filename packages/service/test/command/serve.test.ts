@@ -6,7 +6,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import { join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startService } from '../../src/service.ts'
+import { type RunningService, startService } from '../../src/service.ts'
 import {
   type Account,
   developmentAccount,
@@ -415,71 +415,75 @@ describe('the log of partita serve', () => {
 })
 
 describe('paths of our own', () => {
-  it('tell that the server lives and is ready', async () => {
-    const service = await startService({ data: ':memory:' })
-    for (const [path, status, says] of [
-      ['live', 200, 'live'],
-      ['ready', 200, 'ready'],
-      ['nothing', 404, 'unknown'],
-    ] as const) {
-      const answer = await fetch(`${service.url}/-/${path}`)
-      assert.equal(answer.status, status)
-      assert.deepEqual(await answer.json(), { status: says })
-    }
-    await service.close()
-  })
+  it('tell that the server lives and is ready', () =>
+    withService(async ({ url }) => {
+      for (const [path, status, says] of [
+        ['live', 200, 'live'],
+        ['ready', 200, 'ready'],
+        ['nothing', 404, 'unknown'],
+      ] as const) {
+        const answer = await fetch(`${url}/-/${path}`)
+        assert.equal(answer.status, status)
+        assert.deepEqual(await answer.json(), { status: says })
+      }
+    }))
 })
 
 // In this process, where the server can be reached: waiting for its real limits would take minutes.
 describe('connections', { concurrency: true }, () => {
-  it('may idle for two minutes, and serve after five seconds of it', async () => {
-    const service = await startService({ data: ':memory:' })
-    const server = await serverBehind(service.url)
-    assert(server.keepAliveTimeout >= 120_000)
-    const idle = await rawConnection(service.url)
-    idle.write(requestText('GET', '/Tables'))
-    await idle.received(/\r\n0\r\n\r\n$/)
-    await pause(5500)
-    idle.write(requestText('GET', '/Tables'))
-    await idle.received(/(?:HTTP\/1\.1 200 .*){2}\r\n0\r\n\r\n$/s)
-    idle.destroy()
-    await service.close()
-  })
+  it('may idle for two minutes, and serve after five seconds of it', () =>
+    withService(async ({ url }) => {
+      const server = await serverBehind(url)
+      assert(server.keepAliveTimeout >= 120_000)
+      const idle = await rawConnection(url)
+      idle.write(requestText('GET', '/Tables'))
+      await idle.received(/\r\n0\r\n\r\n$/)
+      await pause(5500)
+      idle.write(requestText('GET', '/Tables'))
+      await idle.received(/(?:HTTP\/1\.1 200 .*){2}\r\n0\r\n\r\n$/s)
+    }))
 
-  it('that send their request too slowly are told so and cut', async () => {
-    const service = await startService({ data: ':memory:' })
-    const server = await serverBehind(service.url)
-    assert(server.headersTimeout > 0 && server.headersTimeout <= 30_000)
-    assert(server.requestTimeout >= server.headersTimeout && server.requestTimeout <= 300_000)
-    server.headersTimeout = 300
-    server.requestTimeout = 600
-    const request = requestText('POST', '/Tables', { body: '{"TableName":"slow"}' })
-    const ends = [0, 20, request.length - 3].map(async (sent) => {
-      const slow = await rawConnection(service.url)
-      slow.write(request.slice(0, sent))
-      assert.match(await slow.closed, /^HTTP\/1\.1 408 /)
-    })
-    await Promise.all(ends)
-    await service.close()
-  })
+  it('that send their request too slowly are told so and cut', () =>
+    withService(async ({ url }) => {
+      const server = await serverBehind(url)
+      assert(server.headersTimeout > 0 && server.headersTimeout <= 30_000)
+      assert(server.requestTimeout >= server.headersTimeout && server.requestTimeout <= 300_000)
+      server.headersTimeout = 300
+      server.requestTimeout = 600
+      const request = requestText('POST', '/Tables', { body: '{"TableName":"slow"}' })
+      const ends = [0, 20, request.length - 3].map(async (sent) => {
+        const slow = await rawConnection(url)
+        slow.write(request.slice(0, sent))
+        assert.match(await slow.closed, /^HTTP\/1\.1 408 /)
+      })
+      await Promise.all(ends)
+    }))
 
-  it('with a request that never ends do not keep the service from closing', async () => {
-    const service = await startService({ data: ':memory:' })
-    const request = requestText('POST', '/Tables', { body: '{"TableName":"never"}' })
-    const stuck = await Promise.all(
-      [20, request.length - 3].map(async (sent) => {
-        const connection = await rawConnection(service.url)
+  it('with a request that never ends do not keep the service from closing', () =>
+    withService(async ({ url, close }) => {
+      const request = requestText('POST', '/Tables', { body: '{"TableName":"never"}' })
+      const stuck = [20, request.length - 3].map(async (sent) => {
+        const connection = await rawConnection(url)
         connection.write(request.slice(0, sent))
         return connection
-      }),
-    )
-    await pause(50)
-    const before = performance.now()
-    await service.close()
-    assert(performance.now() - before < 10_000)
-    for (const connection of stuck) connection.destroy()
-  })
+      })
+      const connections = await Promise.all(stuck)
+      await pause(50)
+      const before = performance.now()
+      await close()
+      assert(performance.now() - before < 10_000)
+      for (const connection of connections) connection.destroy()
+    }))
 })
+
+async function withService(work: (service: RunningService) => Promise<void>): Promise<void> {
+  const service = await startService({ data: ':memory:' })
+  try {
+    await work(service)
+  } finally {
+    await service.close()
+  }
+}
 
 /** Node's server behind a service of this process. */
 async function serverBehind(url: string): Promise<Server> {
