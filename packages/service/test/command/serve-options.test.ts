@@ -22,6 +22,11 @@ const table: readonly Row[] = [
   ['server-token',         'Tables/1',      'Tables/2',      'serverToken',        'Tables/1'],
 ]
 
+const flags: readonly (readonly [option: string, field: keyof ServeOptions])[] = [
+  ['log', 'logRequests'],
+  ['realism', 'realism'],
+]
+
 // biome-ignore format: a table reads in columns
 const refused: readonly (readonly [argv: string[], environment: Record<string, string>, says: RegExp])[] = [
   [['--nonsense'],                    {},                                      /--nonsense/],
@@ -40,7 +45,7 @@ const refused: readonly (readonly [argv: string[], environment: Record<string, s
 
 describe('options of partita serve', () => {
   it('are all in these tables', () => {
-    const tested = [...table.map(([option]) => option), 'log']
+    const tested = [...table, ...flags].map(([option]) => option)
     assert.deepEqual(Object.keys(serveOptions).toSorted(), tested.toSorted())
   })
 
@@ -52,13 +57,18 @@ describe('options of partita serve', () => {
     })
   }
 
-  it('--log is also PARTITA_LOG', () => {
-    assert.equal(parseServeOptions([], {}).logRequests, false)
-    assert.equal(parseServeOptions(['--log'], { PARTITA_LOG: '0' }).logRequests, true)
-    assert.equal(parseServeOptions([], { PARTITA_LOG: '1' }).logRequests, true)
-    assert.equal(parseServeOptions([], { PARTITA_LOG: 'true' }).logRequests, true)
-    assert.equal(parseServeOptions([], { PARTITA_LOG: '' }).logRequests, false)
-  })
+  for (const [flag, field] of flags) {
+    it(`--${flag} is also ${variableOf(flag)}`, () => {
+      assert.equal(parseServeOptions([], {})[field], false)
+      assert.equal(parseServeOptions([`--${flag}`], { [variableOf(flag)]: '0' })[field], true)
+      for (const value of ['1', 'true']) {
+        assert.equal(parseServeOptions([], { [variableOf(flag)]: value })[field], true)
+      }
+      for (const value of ['', '0', 'false']) {
+        assert.equal(parseServeOptions([], { [variableOf(flag)]: value })[field], false)
+      }
+    })
+  }
 
   it('are the documented ones when nothing is given, or nothing but empty variables', () => {
     const nothing = parseServeOptions([], {})
@@ -68,6 +78,7 @@ describe('options of partita serve', () => {
       tablePort: 10002,
       durability: 'sync',
       deletedNameSeconds: 0,
+      realism: false,
       readyFile: undefined,
       logRequests: false,
       help: false,

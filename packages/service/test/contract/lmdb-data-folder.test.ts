@@ -105,39 +105,6 @@ describe('durability', () => {
   })
 })
 
-describe('a closed store', () => {
-  it('has done what was asked before', async () => {
-    const path = await temporaryFolder()
-    const store = await openLmdbStore({ path, clock })
-    const table = await store.create(account, parseTableName('closing'))
-    assert(table !== undefined)
-    const asked = Array.from({ length: 50 }, (_, i) => putOne(store, table, keyAt('p', `r${i}`)))
-    await store.close()
-    await Promise.all(asked)
-    const again = await openLmdbStore({ path, clock })
-    assert.equal((await recordsOf(again, table)).length, 50)
-    await again.close()
-  })
-
-  it('refuses what is asked later', async () => {
-    const store = await openLmdbStore({ path: await temporaryFolder(), clock })
-    const table = await store.create(account, parseTableName('closed'))
-    assert(table !== undefined)
-    await store.close()
-    await assert.rejects(putOne(store, table, keyAt('p', 'r')), /closed/)
-    await assert.rejects(store.create(account, parseTableName('another')), /closed/)
-    await assert.rejects(store.drop(account, parseTableName('closed')), /closed/)
-    await assert.rejects(store.get(table, keyAt('p', 'r')), /closed/)
-    await assert.rejects(recordsOf(store, table), /closed/)
-  })
-
-  it('may be closed again', async () => {
-    const store = await openLmdbStore({ path: await temporaryFolder(), clock })
-    await Promise.all([store.close(), store.close()])
-    await store.close()
-  })
-})
-
 /** A folder with a store in it that was used and closed. */
 async function filledFolder(): Promise<string> {
   const path = await temporaryFolder()

@@ -88,10 +88,11 @@ describe('two processes over one folder', () => {
     await there.close()
   })
 
-  it('keep what was acknowledged when one of them is killed', async () => {
+  it('keep what was acknowledged when one of them is killed', async (t) => {
     const path = await temporaryFolder()
     const clock = testClock()
     const doomed = startOtherProcess()
+    t.after(() => doomed.kill())
     const here = await openLmdbStore({ path, clock: clock.read })
     const there = await doomed.open(path, clock.read)
     const table = await there.create(account, parseTableName('killed'))

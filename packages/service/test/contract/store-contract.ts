@@ -21,7 +21,7 @@ import {
   membersOf,
   type Property,
   propertiesOf,
-  stampOf,
+  etagOfRecord,
   versionOf,
 } from '../../src/model/record.ts'
 import {
@@ -33,9 +33,9 @@ import {
   partitionOfAccount,
   type TableId,
 } from '../../src/model/table.ts'
-import { type Clock, formatTicks, type Ticks } from '../../src/model/ticks.ts'
+import { type Clock, type Ticks } from '../../src/model/ticks.ts'
 import type { Value } from '../../src/model/values.ts'
-import type { Version } from '../../src/model/version.ts'
+import { etagOf, type Version } from '../../src/model/version.ts'
 import { catalogueEntryOf, findTable } from '../../src/store/catalogue.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -157,7 +157,7 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
             { name: 'a', value: text('two') },
           ],
         })
-        assert.equal(stampOf(record), formatTicks(version))
+        assert.equal(etagOfRecord(record), etagOf(version))
         for (const elsewhere of [
           keyAt('p', ''),
           keyAt('', 'r'),
