@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import {
   AzureNamedKeyCredential,
   type Edm,
+  odata,
   RestError,
   TableClient,
   type TableEntity,
@@ -220,6 +221,32 @@ describe('@azure/data-tables', () => {
     })
   })
 
+  it('lists entities: all, filtered, selected, and page by page', async () => {
+    await withTable(async (client) => {
+      const rows = Array.from({ length: 25 }, (_, i) => String.fromCharCode(97 + i))
+      await Promise.all(
+        rows.map((rowKey, i) =>
+          client.createEntity({ partitionKey: "it's", rowKey, number: i, big: BigInt(i), text: `text ${i}` }),
+        ),
+      )
+      assert.deepEqual(await rowKeysOf(client.listEntities()), rows)
+      const filter = odata`PartitionKey eq ${"it's"} and number ge ${10} and big lt ${12n}`
+      assert.deepEqual(await rowKeysOf(client.listEntities({ queryOptions: { filter } })), ['k', 'l'])
+      const selected = client.listEntities({ queryOptions: { filter, select: ['text', 'none'] } })
+      assert.equal((await selected.next()).value?.['text'], 'text 10')
+      const pages: number[] = []
+      for await (const page of client.listEntities().byPage({ maxPageSize: 10 })) pages.push(page.length)
+      assert.deepEqual(pages, [10, 10, 5])
+      const first = (await client.listEntities().byPage({ maxPageSize: 20 }).next()).value
+      const { continuationToken } = first as unknown as { continuationToken: string }
+      const rest = (await client.listEntities().byPage({ continuationToken }).next()).value as TableEntity[]
+      assert.deepEqual(
+        rest.map(({ rowKey }) => rowKey),
+        rows.slice(20),
+      )
+    })
+  })
+
   it('reads all tables page by page', async () => {
     await withService({ data: ':memory:' }, async ({ connectionString }) => {
       const service = TableServiceClient.fromConnectionString(connectionString, insecure)
@@ -319,6 +346,12 @@ async function runSample(connectionString: string): Promise<void> {
   await client.deleteTable()
   await service.deleteTable('sampletable')
   for await (const table of service.listTables()) assert.fail(`${table.name} is still there`)
+}
+
+async function rowKeysOf(entities: AsyncIterable<{ rowKey?: string }>): Promise<(string | undefined)[]> {
+  const keys: (string | undefined)[] = []
+  for await (const { rowKey } of entities) keys.push(rowKey)
+  return keys
 }
 
 async function productOf(client: TableClient): Promise<object> {
