@@ -117,7 +117,7 @@ it('entities of all types come back equal at every level', async () => {
         check(read.text, level, keys, given, style.put ? order.toSorted() : order)
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   )
 })
 
@@ -201,7 +201,7 @@ it('no mutated body makes the service fail', async () => {
         bytes = mutated(bytes, Math.min(at, bytes.length), kind, byte)
       await refusesOrAccepts(bytes)
     }),
-    { numRuns: 400 },
+    { numRuns: 250 },
   )
 })
 
@@ -213,7 +213,7 @@ it('no generated body makes the service fail', async () => {
   )
   await fc.assert(
     fc.asyncProperty(body, async (text) => refusesOrAccepts(Buffer.from(text))),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 
