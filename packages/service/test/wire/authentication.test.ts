@@ -73,6 +73,7 @@ wireTable('credentials that prove nothing', [
   [authorized(''),                                       400, 'InvalidAuthenticationInfo', front],
   [authorized('Basic dXNlcjpwYXNz'),                     400, 'InvalidAuthenticationInfo', front],
   [authorized([`SharedKey ${account}:${anySignature}`, 'Basic x']), 400, 'InvalidHeaderValue'],
+  [get('/Tables', { Authorization: undefined, 'x-ms-version': '2020-12-06' }), 403, 'AuthenticationFailed', front],
   // Nothing is looked at before the credential: neither table, nor name, nor method, nor body.
   [{ ...get(entity('nobodyhere', 'p', 'r')), sign: 'nothing' }, 403, 'AuthenticationFailed', front],
   [{ ...get(entity('a_b', 'p', 'r')), sign: 'nothing' },  403, 'AuthenticationFailed', front],
