@@ -6,6 +6,8 @@ import {
   mergeEntitySteps,
   replaceEntitySteps,
 } from './entity-operations.ts'
+import { entityGroupSteps } from './entity-group.ts'
+import { queryEntitiesSteps } from './query-operations.ts'
 import type { OperationKind } from './route.ts'
 import { metadataSteps, serviceDocumentSteps } from './service-document.ts'
 import type { Steps } from './steps.ts'
@@ -15,10 +17,12 @@ import { createTableSteps, deleteTableSteps, getTableSteps, queryTablesSteps } f
 export const operations: Readonly<Record<OperationKind, Steps>> = {
   'service document': serviceDocumentSteps,
   'metadata':         metadataSteps,
+  'entity group':     entityGroupSteps,
   'query tables':     queryTablesSteps,
   'create table':     createTableSteps,
   'get table':        getTableSteps,
   'delete table':     deleteTableSteps,
+  'query entities':   queryEntitiesSteps,
   'insert entity':    insertEntitySteps,
   'get entity':       getEntitySteps,
   'replace entity':   replaceEntitySteps,

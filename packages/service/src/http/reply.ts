@@ -13,6 +13,10 @@ export interface Reply {
   readonly errorCode?: string
   readonly preferenceApplied?: string
   readonly continuation?: readonly (readonly [name: string, value: string])[]
+  /** What a query cost, for those who asked. */
+  readonly explanation?: string
+  /** Rows met and rows shown, for the log. */
+  readonly rows?: { readonly scanned: number; readonly returned: number }
   /** Pure ASCII when it is a string, so that its length is its bytes. */
   readonly body?: string | Buffer
   /** Sent with its length; all other bodies go out as one chunk. */
@@ -52,6 +56,7 @@ export function headersOf(reply: Reply, envelope: Envelope, server: string, date
   headers.push('X-Content-Type-Options', 'nosniff')
   if (reply.preferenceApplied !== undefined) headers.push('Preference-Applied', reply.preferenceApplied)
   for (const [name, value] of reply.continuation ?? []) headers.push(name, value)
+  if (reply.explanation !== undefined) headers.push('x-explain', reply.explanation)
   if (reply.dataServiceId !== undefined) headers.push('DataServiceId', reply.dataServiceId)
   headers.push('Date', date)
   return headers

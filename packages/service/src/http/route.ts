@@ -1,7 +1,7 @@
 /**
  * Which operation a request asks for, and on what. The grammar of resources, after percent-decoding:
  *
- *   resource   = '' | '$metadata' | collection [ '/' anything ]
+ *   resource   = '' | '$metadata' | '$batch' | collection [ '/' anything ]
  *   collection = name [ '()' | '(' keys ')' ]
  *   keys       = [ name '=' ] quoted *( ',' [ name '=' ] quoted )
  *   quoted     = "'" text with each quote doubled "'"
@@ -11,15 +11,27 @@ import { type EntityKey, forbiddenInKeys, parsePartitionKey, parseRowKey } from 
 import { parseReadableTableName, parseTableName, type TableName } from '../model/table.ts'
 import type { Target } from './target.ts'
 
-export type Route =
-  | { readonly kind: 'service document' | 'metadata' | 'query tables' | 'create table' }
-  | { readonly kind: 'get table' | 'delete table'; readonly name: TableName }
-  | { readonly kind: 'insert entity'; readonly table: TableName }
-  | {
-      readonly kind: 'get entity' | 'replace entity' | 'merge entity' | 'delete entity'
-      readonly table: TableName
-      readonly key: EntityKey
-    }
+export type Route = ServiceRoute | TableRoute | CollectionRoute | EntityRoute
+
+export interface ServiceRoute {
+  readonly kind: 'service document' | 'metadata' | 'entity group' | 'query tables' | 'create table'
+}
+
+export interface TableRoute {
+  readonly kind: 'get table' | 'delete table'
+  readonly name: TableName
+}
+
+export interface CollectionRoute {
+  readonly kind: 'insert entity' | 'query entities'
+  readonly table: TableName
+}
+
+export interface EntityRoute {
+  readonly kind: 'get entity' | 'replace entity' | 'merge entity' | 'delete entity'
+  readonly table: TableName
+  readonly key: EntityKey
+}
 
 export type OperationKind = Route['kind']
 
@@ -41,12 +53,14 @@ export function route(method: string, target: Target): Route {
   const { name, keys, rest } = parseResource(target.resource)
   if (name === '' && rest === '') return { kind: only(method, 'GET', 'service document') }
   if (name === '$metadata') return { kind: only(method, 'GET', 'metadata') }
+  if (name === '$batch') return { kind: only(method, 'POST', 'entity group') }
   if (name.toLowerCase() === 'tables') return routeTables(method, keys)
   const table = tableName(method, name)
   if (rest !== '' && method !== 'POST') {
     throw rest.includes('(') ? wrongKeyCount(target, table) : new Fault('InvalidInput', syntax)
   }
   if (keys === undefined || rest !== '') {
+    if (method === 'GET') return { kind: 'query entities', table }
     return { kind: only(method, 'POST', 'insert entity'), table }
   }
   return { kind: entityOperation(method), table, key: entityKey(keys, target, table) }
@@ -69,7 +83,7 @@ function tableName(method: string, text: string): TableName {
   return method === 'GET' ? parseReadableTableName(text) : parseTableName(text)
 }
 
-function entityOperation(method: string): 'get entity' | 'replace entity' | 'merge entity' | 'delete entity' {
+function entityOperation(method: string): EntityRoute['kind'] {
   switch (method) {
     case 'GET':
       return 'get entity'

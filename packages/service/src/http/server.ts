@@ -70,6 +70,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         rawHeaders: incoming.rawHeaders,
         secure: false,
         body: () => readBody(incoming),
+        hungUp: () => incoming.socket.destroyed,
       },
       context,
     )
@@ -96,12 +97,18 @@ export function createHttpServer(context: ServerContext): HttpServer {
     outgoing.writeHead(reply.status, reply.reason ?? STATUS_CODES[reply.status], headers)
     if (reply.body === undefined || reply.measured) {
       outgoing.end(reply.body)
+      return
+    }
+    // The body is one chunk, framed here, so that header and body leave in a single write.
+    outgoing.chunkedEncoding = false
+    const frame = `${reply.body.length.toString(16)}\r\n`
+    if (typeof reply.body === 'string') {
+      outgoing.end(`${frame}${reply.body}${lastChunk}`, 'latin1')
     } else {
-      // The body is one chunk, framed here, so that header and body leave in a single write.
-      outgoing.chunkedEncoding = false
-      const frame = `${reply.body.length.toString(16)}\r\n`
-      if (typeof reply.body === 'string') outgoing.end(`${frame}${reply.body}\r\n0\r\n\r\n`, 'latin1')
-      else outgoing.end(Buffer.concat([Buffer.from(frame), reply.body, lastChunk]))
+      outgoing.cork()
+      outgoing.write(frame, 'latin1')
+      outgoing.write(reply.body)
+      outgoing.end(lastChunk, 'latin1')
     }
   }
 
@@ -129,7 +136,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
   }
 }
 
-const lastChunk = Buffer.from('\r\n0\r\n\r\n')
+const lastChunk = '\r\n0\r\n\r\n'
 
 function tell(outgoing: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body)

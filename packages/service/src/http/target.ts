@@ -20,7 +20,8 @@ export interface Target {
   readonly base: string
 }
 
-const visibleAscii = /^[\x21-\x7e]+$/
+/** Visible ASCII without `#`. */
+const visibleAscii = /^[\x21\x22\x24-\x7e]+$/
 const authority = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const accountSegment = /^[A-Za-z0-9]+(?:-secondary)?$/
 const secondarySuffix = '-secondary'
@@ -41,25 +42,75 @@ export function readTarget(
   if (!authority.test(host)) throw new Fault('InvalidHeaderValue')
   if (request.target.length > limits.requestLineBytesMax) throw new Fault('UriTooLong')
   const origin = originForm(request.target, host)
-  if (!visibleAscii.test(origin) || origin.includes('#')) throw new Fault('InvalidUri')
+  if (!visibleAscii.test(origin)) throw new Fault('InvalidUri')
   const mark = origin.indexOf('?')
   const rawPath = mark < 0 ? origin : origin.slice(0, mark)
-  const query = readQuery(mark < 0 ? '' : origin.slice(mark + 1))
-  const scheme = request.secure ? 'https' : 'http'
+  const query = mark < 0 ? noQuery : readQuery(origin.slice(mark + 1))
+  const server = `${request.secure ? 'https' : 'http'}://${host}`
   const hosted = accountOfHost(host, accounts)
   if (hosted !== undefined) {
-    return { ...hosted, rawPath, resource: decodePath(rawPath), query, base: `${scheme}://${host}` }
+    const { account, secondary } = hosted
+    return { account, secondary, rawPath, resource: decodePath(rawPath), query, base: server }
   }
   const slash = rawPath.indexOf('/', 1)
   const segment = slash < 0 ? rawPath.slice(1) : rawPath.slice(1, slash)
   if (!accountSegment.test(segment)) throw new Fault('InvalidUri')
-  return {
-    ...accountOf(segment),
-    rawPath,
-    resource: decodePath(slash < 0 ? '/' : rawPath.slice(slash)),
-    query,
-    base: `${scheme}://${host}/${segment}`,
+  const { account, secondary } = accountOf(segment)
+  const resource = slash < 0 ? '' : decodePath(rawPath.slice(slash))
+  return { account, secondary, rawPath, resource, query, base: `${server}/${segment}` }
+}
+
+const noQuery: ReadonlyMap<string, string> = new Map()
+
+// As in a request line, but spaces may stand for themselves and so may characters beyond ASCII.
+const visible = /^[\x20-\x7e\u00a0-\uffff]+$/
+const absoluteForm = /^(https?):\/\/([^/?]*)(.*)$/i
+
+/**
+ * The target of an operation in a batch: absolute, from the root or relative to the batch's own address.
+ * Its authority is only repeated in links; its account, where it names one, must be that of the batch.
+ */
+export function readPartTarget(text: string, outer: Target): Target {
+  if (!visible.test(text) || text.includes('#')) throw new Fault('InvalidUri')
+  const mark = text.indexOf('?')
+  const address = mark < 0 ? text : text.slice(0, mark)
+  const query = readQuery(mark < 0 ? '' : text.slice(mark + 1))
+  const { account } = outer
+  const absolute = absoluteForm.exec(address)
+  if (absolute === null) {
+    const path = address.startsWith('/') ? address : `/${address}`
+    const named = isPathStyle(outer) ? accountInPath(path, account) : undefined
+    const rawPath = named === undefined ? path : path.slice(named.length + 1)
+    return { ...outer, rawPath, resource: decodePath(rawPath), query }
   }
+  const [, scheme = '', host = '', path = ''] = absolute
+  if (!authority.test(host)) throw new Fault('InvalidUri')
+  const origin = `${scheme.toLowerCase()}://${host}`
+  const hosted = host === authorityOf(outer) ? !isPathStyle(outer) : nameInHost(host, account)
+  if (hosted) return { ...outer, rawPath: path, resource: decodePath(path), query, base: origin }
+  const named = accountInPath(`${path}/`, account)
+  if (named === undefined) throw new Fault('InvalidInput')
+  const rawPath = path.slice(named.length + 1)
+  return { ...outer, rawPath, resource: decodePath(rawPath), query, base: `${origin}/${named}` }
+}
+
+/** The base of a target is `scheme://authority`, and in path style has the account behind it. */
+function authorityOf({ base }: Target): string {
+  return base.split('/', 3)[2] ?? ''
+}
+
+function isPathStyle({ base }: Target): boolean {
+  return base.split('/').length > 3
+}
+
+function nameInHost(host: string, account: string): boolean {
+  return host.startsWith(`${account}.table.`) || host.startsWith(`${account}${secondarySuffix}.table.`)
+}
+
+/** The first segment, if it names the account and a slash follows: without one it may be a table's name. */
+function accountInPath(path: string, account: string): string | undefined {
+  const segment = path.slice(1, Math.max(path.indexOf('/', 1), 1))
+  return segment === account || segment === `${account}${secondarySuffix}` ? segment : undefined
 }
 
 /** Accepts the absolute form for the very host the request was sent to, and then reads only its path. */
@@ -89,6 +140,7 @@ function accountOf(segment: string): { account: string; secondary: boolean } {
 
 /** Decodes exactly once, refusing what is not UTF-8 and segments that a file system would resolve. */
 function decodePath(rawPath: string): string {
+  if (!rawPath.includes('%') && !rawPath.includes('/.')) return rawPath.slice(1)
   const path = rawPath.slice(1).split('/').map(decodeOnce).join('/')
   // An escaped slash separates segments too.
   if (dotSegment.test(path)) throw new Fault('InvalidUri')

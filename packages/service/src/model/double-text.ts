@@ -4,6 +4,12 @@
  * double never looks like an Int32.
  */
 export function formatDouble(value: number): string {
+  const shortest = String(value)
+  const size = Math.abs(value)
+  // Fifteen characters hold no more than fifteen digits, and those are the same in both forms.
+  if (shortest.length <= 15 && size >= 1e-4 && size < 1e15) {
+    return shortest.includes('.') ? shortest : `${shortest}.0`
+  }
   const short = value.toPrecision(15)
   const [digits, precision] = Number(short) === value ? [short, 15] : [seventeenDigits(value), 17]
   const { sign, significand, exponent } = scientific(digits)

@@ -18,5 +18,7 @@ export const limits = {
   requestLineBytesMax: 65_536,
   /** Request line and headers together; Node counts them as one. */
   headerBytesMax: 98_304,
+  /** Headers of one operation in a batch, and of the MIME part around it. */
+  partHeadersMax: 100,
   clientRequestIdCharactersMax: 1024,
 } as const

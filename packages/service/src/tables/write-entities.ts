@@ -12,17 +12,35 @@ export interface EntityWrite {
   readonly change: Change
 }
 
+export type GroupOutcome =
+  /** One version for each write, in order. */
+  | { readonly kind: 'written'; readonly versions: readonly Version[] }
+  /** Nothing was written; `index` is that of the first write refused. */
+  | { readonly kind: 'refused'; readonly index: number; readonly fault: Fault }
+
 /** Applies one write and returns the entity's new version. */
 export async function writeEntity(store: Store, table: TableId, write: EntityWrite): Promise<Version> {
-  const mutation = { ...write.change, row: write.key.row }
-  const outcome = await store.commit(table, write.key.partition, [mutation])
+  const outcome = await writeGroup(store, table, [write])
+  if (outcome.kind === 'refused') throw outcome.fault
+  return outcome.versions[0] as Version
+}
+
+/** Applies every write or none. REQUIRES: 1 to 100 writes, of one partition, each to another row. */
+export async function writeGroup(
+  store: Store,
+  table: TableId,
+  writes: readonly EntityWrite[],
+): Promise<GroupOutcome> {
+  const { partition } = (writes[0] as EntityWrite).key
+  const mutations = writes.map(({ key, change }) => ({ ...change, row: key.row }))
+  const outcome = await store.commit(table, partition, mutations)
   switch (outcome.kind) {
     case 'committed':
-      return outcome.versions[0] as Version
+      return { kind: 'written', versions: outcome.versions }
     case 'no table':
-      throw new Fault('TableNotFound')
+      return { kind: 'refused', index: 0, fault: new Fault('TableNotFound') }
     case 'refused':
-      throw faultOf(outcome.reason)
+      return { kind: 'refused', index: outcome.index, fault: faultOf(outcome.reason) }
     default:
       return unreachable(outcome)
   }

@@ -13,7 +13,12 @@ import { developmentKey, sign } from './wire.ts'
 const name = 'devstoreaccount1'
 const oneKey = parseAccounts(`${name}:${developmentKey}`)
 const twoKeys = parseAccounts(`${name}:${developmentKey}:${secondKey}`)
-const noBody = async (): Promise<Buffer> => Buffer.alloc(0)
+const noRequest = {
+  rawHeaders: [],
+  secure: false,
+  body: async () => Buffer.alloc(0),
+  hungUp: () => false,
+}
 const schemes = { sharedkey: 'SharedKey', sharedkeylite: 'SharedKeyLite' } as const
 
 describe('what is signed', () => {
@@ -38,12 +43,19 @@ describe('what is signed', () => {
   it('the secondary has two texts, and no other address has', () => {
     assert.equal(stringsToSign('sharedkey', requestOf(named('SK-13')), '').length, 2)
     assert.equal(stringsToSign('sharedkey', requestOf(named('SK-1')), '').length, 1)
-    const hosted = { ...bareRequestOf(named('SKL-2'), name), secondary: true }
+    const request = bareRequestOf(named('SKL-2'), name)
+    const hosted = { ...request, target: { ...request.target, secondary: true } }
     assert.equal(stringsToSign('sharedkeylite', hosted, '').length, 1)
   })
 })
 
-type Change = (vector: Vector) => Partial<SignedRequest> | { readonly headers: ReadonlyMap<string, string> }
+interface Altered {
+  readonly method?: string
+  readonly headers?: ReadonlyMap<string, string>
+  readonly target?: Partial<SignedRequest['target']>
+}
+
+type Change = (vector: Vector) => Altered
 
 const withHeader =
   (header: string, value: string | undefined): Change =>
@@ -54,6 +66,9 @@ const withHeader =
     return { headers }
   }
 const unchanged: Change = () => ({})
+const at =
+  (target: Partial<SignedRequest['target']>): Change =>
+  () => ({ target })
 const authorization = (value: string): Change => withHeader('authorization', value)
 const good = 'uB5oepwEiNDbhDeOMBvZqPQvuBxBL8qOH/9+KGL2AJI='
 
@@ -82,33 +97,35 @@ const changes: readonly (readonly [id: string, what: string, change: Change, exp
   ['SK-1',  'a blank more in Content-Type',      withHeader('content-type', 'application/json; odata=nometadata'), 'AuthenticationFailed'],
   ['SK-1',  'a Content-MD5 more',                withHeader('content-md5', 'XUFAKrxLKna5cZ2REBfFkg=='), 'AuthenticationFailed'],
   ['SK-1',  'another verb',                      () => ({ method: 'PUT' }), 'AuthenticationFailed'],
-  ['SK-1',  'another path',                      () => ({ rawPath: `/${name}/tables` }), 'AuthenticationFailed'],
-  ['SK-1',  'an escape in the path',             () => ({ rawPath: `/${name}/T%61bles` }), 'AuthenticationFailed'],
-  ['SK-1',  'comp in the query',                 () => ({ comp: 'acl' }), 'AuthenticationFailed'],
+  ['SK-1',  'another path',                      at({ rawPath: `/${name}/tables` }), 'AuthenticationFailed'],
+  ['SK-1',  'an escape in the path',             at({ rawPath: `/${name}/T%61bles` }), 'AuthenticationFailed'],
+  ['SK-1',  'comp in the query',                 at({ query: new Map([['comp', 'acl']]) }), 'AuthenticationFailed'],
   ['SK-1',  'another Date',                      withHeader('date', 'Wed, 15 Jan 2020 08:30:00 GMT'), 'passes'],
   ['SK-1',  'nonsense for Date',                 withHeader('date', 'nonsense'), 'passes'],
   ['SK-1',  'no date',                           withHeader('x-ms-date', undefined), 'AuthenticationFailed'],
   ['SKL-1', 'another Content-Type',              withHeader('content-type', 'text/plain'), 'passes'],
   ['SKL-1', 'another verb',                      () => ({ method: 'DELETE' }), 'passes'],
-  ['SKL-1', 'another path',                      () => ({ rawPath: `/${name}/Tables()` }), 'AuthenticationFailed'],
-  ['SKL-5', 'another comp',                      () => ({ comp: 'other' }), 'AuthenticationFailed'],
+  ['SKL-1', 'another path',                      at({ rawPath: `/${name}/Tables()` }), 'AuthenticationFailed'],
+  ['SKL-5', 'another comp',                      at({ query: new Map([['comp', 'other']]) }), 'AuthenticationFailed'],
   ['SKL-5', 'an x-ms-date more',                 withHeader('x-ms-date', 'Wed, 15 Jan 2025 08:30:01 GMT'), 'AuthenticationFailed'],
-  ['SK-4',  'without the slash',                 () => ({ rawPath: `/${name}` }), 'AuthenticationFailed'],
+  ['SK-4',  'without the slash',                 at({ rawPath: `/${name}` }), 'AuthenticationFailed'],
   ['SK-9',  'without Content-MD5',               withHeader('content-md5', undefined), 'AuthenticationFailed'],
   ['SK-10', 'without x-ms-date',                 withHeader('x-ms-date', undefined), 'AuthenticationFailed'],
   ['SK-11', 'with the tunnelled verb',           () => ({ method: 'MERGE' }), 'AuthenticationFailed'],
-  ['SK-13', 'on the primary',                    () => ({ rawPath: `/${name}/`, secondary: false }), 'AuthenticationFailed'],
-  ['SK-14', 'on the primary, whose path it signs', () => ({ rawPath: `/${name}/`, secondary: false }), 'passes'],
-  ['SK-1',  'for an account nobody has',         () => ({ account: 'nobody' }), 'AuthenticationFailed'],
+  ['SK-13', 'on the primary',                    at({ rawPath: `/${name}/`, secondary: false }), 'AuthenticationFailed'],
+  ['SK-14', 'on the primary, whose path it signs', at({ rawPath: `/${name}/`, secondary: false }), 'passes'],
+  ['SK-1',  'for an account nobody has',         at({ account: 'nobody' }), 'AuthenticationFailed'],
 ]
 
 describe('what a change to a signed request does', () => {
-  for (const [id, what, change, expected, at] of changes) {
+  for (const [id, what, change, expected, time] of changes) {
     it(`${id}, ${what}: ${expected}`, () => {
       const vector = named(id)
-      const request = { ...requestOf(vector), ...change(vector) }
+      const signed = requestOf(vector)
+      const { target, ...rest } = change(vector)
+      const request = { ...signed, ...rest, target: { ...signed.target, ...target } }
       assert.equal(
-        outcomeOf(() => judge(request, at)),
+        outcomeOf(() => judge(request, time)),
         expected,
       )
     })
@@ -190,13 +207,13 @@ function requestOf(vector: Vector): SignedRequest {
   const headers = new Map(Object.entries(given))
   headers.set('host', hosted ? `${name}.table.example.org` : '127.0.0.1:10002')
   headers.set('authorization', `${schemes[scheme]} ${name}:${signature}`)
-  const read = readTarget({ method, target, rawHeaders: [], secure: false, body: noBody }, headers, oneKey)
-  return { ...read, method, comp: read.query.get('comp'), headers }
+  const read = readTarget({ ...noRequest, method, target }, headers, oneKey)
+  return { method, target: read, headers }
 }
 
 function bareRequestOf([, , method, target, given]: Vector, account: string): SignedRequest {
   const headers = new Map(Object.entries(given))
-  return { method, rawPath: target, account, secondary: false, comp: undefined, headers }
+  return { method, target: { rawPath: target, account, secondary: false, query: new Map() }, headers }
 }
 
 function judge(request: SignedRequest, at = signedAt, accounts = twoKeys): unknown {

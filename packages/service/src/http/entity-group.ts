@@ -1,0 +1,243 @@
+/**
+ * Entity group transactions: a batch with one change set of writes that happen together or not at all, or
+ * with a single operation outside of any. Each operation is read by the code that reads it when it comes
+ * alone. The first refusal is the whole answer, dressed as `answered` says at that moment.
+ */
+import { authorize } from '../auth/grant.ts'
+import { Fault, type FaultCode } from '../model/faults.ts'
+import type { RowKey } from '../model/keys.ts'
+import { limits } from '../model/limits.ts'
+import { type CatalogueEntry, findTable } from '../store/catalogue.ts'
+import { rowOfTable, type TableName } from '../model/table.ts'
+import type { Version } from '../model/version.ts'
+import { type EntityWrite, writeGroup } from '../tables/write-entities.ts'
+import { type Call, readPreference, tableIdOf } from './call.ts'
+import {
+  deleteEntityWrite,
+  getEntitySteps,
+  insertEntityWrite,
+  mergeEntityWrite,
+  replaceEntityWrite,
+} from './entity-operations.ts'
+import { type Format, readFormat } from './format.ts'
+import { type BatchPart, type PartRequest, readBatch } from './multipart-reader.ts'
+import { type PartReply, writeBatch } from './multipart-writer.ts'
+import { queryEntitiesSteps } from './query-operations.ts'
+import { refuse, type Stage } from './refusal.ts'
+import { readHeaders } from './request.ts'
+import { effectiveMethod, type OperationKind, route, type ServiceRoute } from './route.ts'
+import type { Steps, WriteSteps } from './steps.ts'
+import { readPartTarget } from './target.ts'
+
+/** What a change set may hold. */
+const writes: Partial<Record<OperationKind, WriteSteps>> = {
+  'insert entity': insertEntityWrite,
+  'replace entity': replaceEntityWrite,
+  'merge entity': mergeEntityWrite,
+  'delete entity': deleteEntityWrite,
+}
+
+/** What may also stand alone in a batch. */
+const reads: Partial<Record<OperationKind, Steps>> = {
+  'get entity': getEntitySteps,
+  'query entities': queryEntitiesSteps,
+}
+
+type Layout = BatchPart['kind']
+
+interface Outcome {
+  readonly layout: Layout
+  readonly replies: readonly PartReply[]
+}
+
+export const entityGroupSteps: Steps<ServiceRoute, readonly BatchPart[], Outcome> = {
+  // What it needs is for each operation to say.
+  writes: false,
+  preferences: [],
+  decode({ headers, body }) {
+    const parts = readBatch(headers.get('content-type'), body)
+    if (parts.length > 1 && !parts.some(isRead)) {
+      throw invalid('The batch request exceeds the maximum 1 operations per request.')
+    }
+    return parts
+  },
+  execute,
+  encode: ({ layout, replies }) => writeBatch(layout, replies),
+}
+
+/** How far a batch has come: what a refusal met now is dressed with. */
+interface Progress {
+  stage: Stage
+  /** The operation a refusal is about. */
+  index: number
+  /** Those of the operation read last, also when the refusal is about another. */
+  contentId: string | undefined
+  format: Format
+  preference: Call['preference']
+}
+
+async function execute(parts: readonly BatchPart[], outer: Call): Promise<Outcome> {
+  const layout = parts.some((part) => part.kind === 'change set') ? 'change set' : 'operation'
+  const operations = parts.flatMap((part) => part.operations)
+  const progress = start()
+  try {
+    if (parts.length > 1) {
+      readContext(operations[0] as PartRequest, 0, progress)
+      throw new Fault('InvalidInput')
+    }
+    const alone = layout === 'operation' && parts.some(isRead)
+    const replies = alone
+      ? [await readAlone(operations[0] as PartRequest, outer, progress)]
+      : await writeTogether(operations, outer, progress)
+    return { layout, replies }
+  } catch (error) {
+    // Where the service itself has failed, the batch has: clients look no further than its own status.
+    if (!(error instanceof Fault) || ours.has(error.code)) throw error
+    const numbered = operations.length > 1 || parts.some(isRead) || !unnumberedAlone.has(error.code)
+    const text = numbered ? `${progress.index}:${error.message}` : error.message
+    const reply = refuse(new Fault(error.code, { text }), {
+      ...progress,
+      requestId: outer.requestId,
+      now: outer.clock(),
+      version: outer.version,
+      preferenceApplied: progress.preference,
+    })
+    return { layout, replies: [{ reply, contentId: progress.contentId }] }
+  }
+}
+
+const ours: ReadonlySet<FaultCode> = new Set(['InternalError', 'OperationTimedOut', 'ServerBusy'])
+
+/** Refusals by the rules of entities and by the store: these have no index when there is but one write. */
+const unnumberedAlone: ReadonlySet<FaultCode> = new Set([
+  'EntityAlreadyExists',
+  'EntityTooLarge',
+  'PropertiesNeedValue',
+  'PropertyNameInvalid',
+  'PropertyNameTooLong',
+  'PropertyValueTooLarge',
+  'ResourceNotFound',
+  'TooManyProperties',
+  'UpdateConditionNotSatisfied',
+])
+
+async function readAlone(part: PartRequest, outer: Call, progress: Progress): Promise<PartReply> {
+  const { steps, call } = await readCall(part, 0, reads, outer, progress)
+  const input = steps.decode(call) //                                                 400 412 415 501
+  progress.stage = 'late'
+  const reply = steps.encode(await steps.execute(input, call), call) //               200 304 404 412
+  return { reply, contentId: progress.contentId }
+}
+
+interface Prepared {
+  readonly steps: WriteSteps
+  readonly call: Call
+  readonly write: EntityWrite
+  readonly contentId: string | undefined
+}
+
+async function writeTogether(
+  parts: readonly PartRequest[],
+  outer: Call,
+  progress: Progress,
+): Promise<PartReply[]> {
+  const group: Prepared[] = []
+  const rows = new Set<RowKey>()
+  for (const [index, part] of parts.entries()) {
+    // Met before the operation too many is looked at, so the last good one dresses it.
+    if (index === limits.groupMutationsMax) throw invalid(tooManyText)
+    const { steps, call } = await readCall(part, index, writes, outer, progress, group[0]?.call.table)
+    const input = steps.decode(call) //                                               400 412 415
+    progress.stage = 'late'
+    const write = steps.prepare(input, call) //                                       400
+    group.push({ steps, call, write, contentId: part.contentId })
+    checkMembership(group, rows) //                                                   400
+  }
+  const [first] = group as [Prepared]
+  const outcome = await writeGroup(
+    outer.store,
+    tableIdOf(first.call),
+    group.map(({ write }) => write),
+  )
+  if (outcome.kind === 'refused') {
+    progress.index = outcome.index
+    throw outcome.fault //                                                            400 404 409 412
+  }
+  return group.map(({ steps, call, write, contentId }, index) => {
+    const version = outcome.versions[index] as Version
+    return { reply: steps.encode({ write, version }, call), contentId } //            201 204
+  })
+}
+
+const tooManyText = `The batch request operation exceeds the maximum ${limits.groupMutationsMax} changes per change set.`
+
+/** Judges the write added last: a group has one table and one partition, and each row once. */
+function checkMembership(group: readonly Prepared[], rows: Set<RowKey>): void {
+  const [first, last] = [group[0] as Prepared, group.at(-1) as Prepared]
+  const { partition, row } = last.write.key
+  if (tableIdOf(last.call) !== tableIdOf(first.call) || partition !== first.write.key.partition) {
+    throw new Fault('CommandsInBatchActOnDifferentPartitions')
+  }
+  if (rows.has(row)) throw new Fault('InvalidDuplicateRow')
+  rows.add(row)
+}
+
+/**
+ * One operation of a batch, up to where its own steps begin: the line of answer.ts, without what the batch
+ * around it has settled. Its credentials, host, dates and version are not looked at.
+ */
+async function readCall<S extends { readonly preferences: Steps['preferences'] }>(
+  part: PartRequest,
+  index: number,
+  admitted: Partial<Record<OperationKind, S>>,
+  outer: Call,
+  progress: Progress,
+  known?: CatalogueEntry,
+): Promise<{ steps: S; call: Call }> {
+  const headers = readContext(part, index, progress) //                               400
+  const target = readPartTarget(part.target, outer.target) //                         400
+  progress.format = readFormat(headers.get('accept'), target.query.get('$format'))
+  const found = route(effectiveMethod(part.method, headers), target) //               400 405
+  const steps = admitted[found.kind]
+  if (steps === undefined || !('table' in found)) throw new Fault('InvalidInput') //  400
+  progress.stage = 'late'
+  authorize(outer.grant, { writes: found.kind in writes, secondary: target.secondary }) //      403
+  progress.stage = 'early'
+  const table = await resolve(found.table, outer, known)
+  if (table === undefined) throw new Fault('TableNotFound') //                        404
+  progress.preference = readPreference(headers.get('prefer'), steps.preferences)
+  const { format, preference } = progress
+  const call = { ...outer, route: found, target, table, headers, format, preference, body: part.body }
+  return { steps, call }
+}
+
+function readContext(part: PartRequest, index: number, progress: Progress): Map<string, string> {
+  Object.assign(progress, start(), { index, contentId: part.contentId })
+  const headers = readHeaders(part.rawHeaders)
+  progress.format = readFormat(headers.get('accept'), undefined)
+  return headers
+}
+
+function start(): Progress {
+  const format = readFormat(undefined, undefined)
+  return { stage: 'early', index: 0, contentId: undefined, format, preference: undefined }
+}
+
+/** Most groups name one table a hundred times: it is looked up once. */
+async function resolve(
+  name: TableName,
+  { store, account }: Call,
+  known: CatalogueEntry | undefined,
+): Promise<CatalogueEntry | undefined> {
+  if (known !== undefined && rowOfTable(known.name) === rowOfTable(name)) return known
+  return findTable(store, account, name)
+}
+
+/** Outside a change set a read is a read, whatever else is wrong with it; all else is taken for a write. */
+function isRead({ kind, operations }: BatchPart): boolean {
+  return kind === 'operation' && operations[0]?.method === 'GET'
+}
+
+function invalid(text: string): Fault {
+  return new Fault('InvalidInput', { text })
+}

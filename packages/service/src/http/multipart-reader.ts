@@ -1,0 +1,277 @@
+/**
+ * Takes a batch apart. A line ends with CR LF or with LF alone, and a line break before a delimiter belongs
+ * to the delimiter:
+ *
+ *   batch      = anything *( delimiter mime ( operation | change set ) ) closing anything
+ *   change set = anything *( delimiter mime operation ) closing anything
+ *   mime       = *header blank
+ *   operation  = *blank request-line *header [ blank *blank body ]
+ *   delimiter  = `--` boundary              (a whole line, save for spaces after it)
+ *   closing    = `--` boundary `--`         (the same)
+ *
+ * Bodies are views of the one buffer, never copies, and end where the next delimiter begins: lengths that
+ * clients state are not trusted. No byte is looked at more often than the depth of the grammar.
+ */
+import { isUtf8 } from 'node:buffer'
+import { Fault } from '../model/faults.ts'
+import { limits } from '../model/limits.ts'
+
+/** One operation as it stands in a batch: nothing decoded, nothing trusted. */
+export interface PartRequest {
+  readonly method: string
+  /** Absolute, from the root or relative, as written. */
+  readonly target: string
+  /** Names and values in turn, as sent. */
+  readonly rawHeaders: readonly string[]
+  /** From the operation's own headers; one among the MIME headers says nothing. */
+  readonly contentId: string | undefined
+  readonly body: Buffer
+}
+
+/** Alone, or one or more in a change set. */
+export interface BatchPart {
+  readonly kind: 'operation' | 'change set'
+  readonly operations: readonly PartRequest[]
+}
+
+/** What batches of the protocol begin their answer to a bad content type with, spelled as it spells it. */
+const contentTypeText =
+  "The content type specified in not valid for batch requests. Content type must be 'multipart/mixed' and there must be a valid single boundary delimiter specified."
+const nestedText = 'Nested change sets in a batch payload are not supported.'
+
+/** Reading ends once there is one operation more than a batch may have: the rest cannot matter. */
+export function readBatch(contentType: string | undefined, body: Buffer): BatchPart[] {
+  const parts: BatchPart[] = []
+  let operations = 0
+  for (const bytes of delimited(body, requireBoundary(contentType))) {
+    const part = readBatchPart(bytes)
+    parts.push(part)
+    operations += part.operations.length
+    if (operations > limits.groupMutationsMax) break
+  }
+  if (parts.length === 0) throw malformed()
+  return parts
+}
+
+function readBatchPart(bytes: Buffer): BatchPart {
+  const lines = linesOf(bytes)
+  const mime = readMime(lines)
+  if (mime.media === 'application/http') return { kind: 'operation', operations: [readOperation(lines)] }
+  if (mime.media !== 'multipart/mixed') throw malformed()
+  return { kind: 'change set', operations: readChangeSet(lines.rest(), requireBoundary(mime.contentType)) }
+}
+
+function readChangeSet(bytes: Buffer, boundary: string): PartRequest[] {
+  const operations: PartRequest[] = []
+  const contentIds = new Set<string>()
+  for (const part of delimited(bytes, boundary)) {
+    const lines = linesOf(part)
+    const { media } = readMime(lines)
+    if (media === 'multipart/mixed') throw malformed(nestedText)
+    if (media !== 'application/http') throw malformed()
+    const operation = readOperation(lines)
+    const { contentId } = operation
+    if (contentId !== undefined) {
+      if (contentIds.has(contentId)) {
+        throw malformed(`'${contentId}' is not a unique 'Content-ID'. Each operation needs one of its own.`)
+      }
+      contentIds.add(contentId)
+    }
+    operations.push(operation)
+    if (operations.length > limits.groupMutationsMax) break
+  }
+  if (operations.length === 0) throw malformed()
+  return operations
+}
+
+function readOperation(lines: Lines): PartRequest {
+  let line = lines.next()
+  while (line === '') line = lines.next()
+  const { method, target } = parseRequestLine(line ?? '')
+  const rawHeaders = readHeaderLines(lines)
+  const idAt = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-id')
+  const contentId = idAt < 0 ? undefined : rawHeaders[idAt + 1]
+  lines.skipBreaks()
+  return { method, target, rawHeaders, contentId, body: lines.rest() }
+}
+
+const httpVersion = /^HTTP\/\d\.\d$/
+const control = /[\x00-\x1f\x7f]/
+
+/** A target may contain spaces: the first space ends the method and the last one begins the version. */
+function parseRequestLine(line: string): { method: string; target: string } {
+  const text = decodeUtf8(line)
+  if (text === undefined || control.test(text)) throw malformed()
+  const first = text.indexOf(' ')
+  const last = text.lastIndexOf(' ')
+  const target = text.slice(first + 1, last)
+  if (first < 1 || target === '' || !httpVersion.test(text.slice(last + 1))) {
+    throw malformed(
+      `The request line '${text}' is invalid. The request line at the start of each operation must be of the format 'HttpMethod RequestUrl HttpVersion'.`,
+    )
+  }
+  return { method: text.slice(0, first), target }
+}
+
+interface Mime {
+  readonly contentType: string
+  readonly media: string
+}
+
+/** Encodings that leave bytes as they are. */
+const plainEncodings = new Set(['binary', '8bit', '7bit'])
+
+function readMime(lines: Lines): Mime {
+  const raw = readHeaderLines(lines)
+  let contentType: string | undefined
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase()
+    const value = raw[i + 1] as string
+    if (name === 'content-type') {
+      if (contentType !== undefined) throw malformed()
+      contentType = value
+    }
+    if (name === 'content-transfer-encoding' && !plainEncodings.has(value.toLowerCase())) throw malformed()
+  }
+  if (contentType === undefined) throw malformed()
+  return { contentType, media: mediaOf(contentType) }
+}
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const fieldText = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Up to the blank line that ends them, or the end of the part. */
+function readHeaderLines(lines: Lines): string[] {
+  const raw: string[] = []
+  let bytes = 0
+  for (let line = lines.next(); line !== undefined && line !== ''; line = lines.next()) {
+    bytes += line.length
+    if (raw.length === 2 * limits.partHeadersMax || bytes > limits.headerBytesMax) throw malformed()
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0))
+    const value = trimBlanks(line.slice(colon + 1))
+    if (!token.test(name) || !fieldText.test(value)) throw malformed()
+    raw.push(name, value)
+  }
+  return raw
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const hyphen = 0x2d
+
+/** What lies between the delimiters of `boundary`. Without a closing one, something is missing. */
+function* delimited(bytes: Buffer, boundary: string): Generator<Buffer> {
+  const mark = Buffer.from(`--${boundary}`, 'latin1')
+  let from: number | undefined
+  let at = 0
+  for (;;) {
+    const found = bytes.indexOf(mark, at)
+    if (found < 0) throw malformed()
+    at = found + mark.length
+    if (found > 0 && bytes[found - 1] !== lineFeed) continue
+    const closes = bytes[at] === hyphen && bytes[at + 1] === hyphen
+    const next = endOfLine(bytes, closes ? at + 2 : at)
+    if (next === undefined) continue
+    if (from !== undefined) yield bytes.subarray(from, beforeBreak(bytes, found))
+    if (closes) return
+    from = next
+    at = next
+  }
+}
+
+/** Where the next line begins, if nothing but blanks is left of this one. */
+function endOfLine(bytes: Buffer, from: number): number | undefined {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
+  if (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) return at + 2
+  if (bytes[at] === lineFeed) return at + 1
+  return at === bytes.length ? at : undefined
+}
+
+/** REQUIRES: a line begins at `at`. */
+function beforeBreak(bytes: Buffer, at: number): number {
+  return bytes[at - 2] === carriageReturn ? at - 2 : at - 1
+}
+
+interface Lines {
+  /** The next line without its break, one character a byte; undefined at the end. */
+  next(): string | undefined
+  skipBreaks(): void
+  rest(): Buffer
+}
+
+function linesOf(bytes: Buffer): Lines {
+  let at = 0
+  return { next, skipBreaks, rest }
+
+  function next(): string | undefined {
+    if (at >= bytes.length) return undefined
+    const found = bytes.indexOf(lineFeed, at)
+    const until = found < 0 ? bytes.length : found
+    if (until - at > limits.requestLineBytesMax) throw malformed()
+    const line = bytes.toString('latin1', at, until)
+    at = until + 1
+    return line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+
+  function skipBreaks(): void {
+    while (bytes[at] === lineFeed || bytes[at] === carriageReturn) at++
+  }
+
+  function rest(): Buffer {
+    return bytes.subarray(at)
+  }
+}
+
+// Blanks, letters, digits and a few signs, the last one not a blank: RFC 2046, 5.1.1.
+const legalBoundary = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
+
+function requireBoundary(contentType: string | undefined): string {
+  const boundary = contentType === undefined ? undefined : boundaryOf(contentType)
+  if (boundary === undefined || !legalBoundary.test(boundary)) throw malformed(contentTypeText)
+  return boundary
+}
+
+const parameter = /[ \t]*;[ \t]*(?:([^=;" \t]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;" \t]*)))?[ \t]*/y
+
+/** Undefined when it is not multipart/mixed, cannot be read, or has no boundary or several. */
+function boundaryOf(contentType: string): string | undefined {
+  if (mediaOf(contentType) !== 'multipart/mixed') return undefined
+  let boundary: string | undefined
+  const semicolon = contentType.indexOf(';')
+  parameter.lastIndex = semicolon < 0 ? contentType.length : semicolon
+  while (parameter.lastIndex < contentType.length) {
+    const match = parameter.exec(contentType)
+    if (match === null) return undefined
+    if (match[1]?.toLowerCase() !== 'boundary') continue
+    if (boundary !== undefined) return undefined
+    boundary = match[2]?.replaceAll(/\\(.)/g, '$1') ?? match[3]
+  }
+  return boundary
+}
+
+function mediaOf(contentType: string): string {
+  const semicolon = contentType.indexOf(';')
+  return trimBlanks(semicolon < 0 ? contentType : contentType.slice(0, semicolon)).toLowerCase()
+}
+
+/** Undefined for what is not UTF-8. `text` has one character a byte. */
+function decodeUtf8(text: string): string | undefined {
+  if (!/[\x80-\xff]/.test(text)) return text
+  const bytes = Buffer.from(text, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined
+}
+
+/** String.trim would also take line breaks and the no-break space. */
+function trimBlanks(text: string): string {
+  let from = 0
+  let until = text.length
+  while (text[from] === ' ' || text[from] === '\t') from++
+  while (until > from && (text[until - 1] === ' ' || text[until - 1] === '\t')) until--
+  return text.slice(from, until)
+}
+
+function malformed(text?: string): Fault {
+  return new Fault('InvalidInput', text === undefined ? {} : { text })
+}
