@@ -41,6 +41,8 @@ wireTable('forms of an address', [
   [get(`/${people}%28PartitionKey%3D%27p%27%2CRowKey%3D%27r%27%29`, none), 200, { body }],
   [get(`/${people}%28PartitionKey%3d%27p%27%2cRowKey%3d%27r%27%29`, none), 200, { body }],
   [get(`/%70eople${people.slice(6)}(PartitionKey='%70',RowKey='r')`, none), 200, { body }],
+  [put(`/${people}(PartitionKey='a+b',RowKey='r')`, {}),          204],
+  [get(`/${people}(PartitionKey='a%2Bb',RowKey='r')`, none),      200, { body: body.replace('"p"', '"a+b"') }],
   [get(`${one}?timeout=5000&unknown=1`, none),                    200, { body }],
   [get(`${one}?`, none),                                          200, { body }],
 ])
