@@ -30,9 +30,8 @@ export interface Operation {
 
 type Headers = Readonly<Record<string, string>>
 
-export function keyUrl(row: string, partition = 'p', name: string = table): string {
-  const literal = (text: string): string => encodeURIComponent(text.replaceAll("'", "''"))
-  return `${base}/${name}(PartitionKey='${literal(partition)}',RowKey='${literal(row)}')`
+export function keyUrl(row: string): string {
+  return `${base}/${table}(PartitionKey='p',RowKey='${encodeURIComponent(row.replaceAll("'", "''"))}')`
 }
 
 export function insert(row: string, properties: object = {}, headers: Headers = quiet): Operation {
