@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly accounts?: string
   /** How long the name of a deleted table stays taken, in seconds, as in the cloud; 0 frees it at once. */
   readonly deletedNameSeconds?: number
+  /** End pages early and oddly, as the cloud's may, to test how clients follow them. */
+  readonly realism?: boolean
   readonly serverToken?: string
   readonly log?: (entry: LogEntry) => void
   readonly clock?: Clock
@@ -51,6 +53,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     clock,
     accounts,
     deletedNameSeconds: options.deletedNameSeconds ?? 0,
+    realism: options.realism ?? false,
     serverToken: options.serverToken ?? recordedServerToken,
     log: options.log ?? (() => undefined),
     isReady: () => answers(store),

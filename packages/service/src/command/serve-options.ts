@@ -40,6 +40,7 @@ export const serveOptions = {
     fallback: '0',
     says: "how long a deleted table's name stays taken, as in the cloud",
   },
+  realism: { says: 'end pages early and oddly, as the cloud may, to test how clients follow them' },
   'server-token': { value: 'TEXT', says: 'the Server header of answers' },
   log: { says: 'write one JSON line for each request' },
 } as const satisfies Record<string, OptionFacts>
@@ -68,6 +69,7 @@ export function parseServeOptions(
     deletedNameSeconds: readNumber('deleted-name-seconds', text('deleted-name-seconds'), 86_400),
     ...(accounts === undefined ? {} : { accounts }),
     ...(serverToken === undefined ? {} : { serverToken }),
+    realism: flag('realism'),
     readyFile: text('ready-file'),
     logRequests: flag('log'),
     help: given['help'] === true,

@@ -46,9 +46,7 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     stage = 'front'
     const target = readTarget(request, headers, context.accounts) //                 400
     format = readFormat(accept, target.query.get('$format'))
-    const comp = target.query.get('comp')
-    const signed = { ...target, method: request.method, comp, headers }
-    const grant = authenticate(signed, context) //                                   400 403
+    const grant = authenticate({ method: request.method, target, headers }, context) // 400 403
     stage = 'early'
     const method = effectiveMethod(request.method, headers) //                       400
     const found = route(method, target) //                                           400 405
@@ -63,10 +61,12 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     const table = 'table' in found ? await findTable(context.store, account, found.table) : undefined
     if ('table' in found && table === undefined) throw new Fault('TableNotFound') // 404
     preference = readPreference(headers.get('prefer'), steps.preferences)
-    // biome-ignore format: one line for each kind of thing known by now
+    // biome-ignore format: one line for each origin
     const call: Call = {
-      ...context, requestId, route: found, target, grant, account, table,
-      version, headers, format, preference, body,
+      store: context.store, clock: context.clock,
+      deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
+      requestId, route: found, target, grant, account, table,
+      version, headers, format, preference, body, hungUp: request.hungUp,
     }
     const input = steps.decode(call) //                                              400 412 415 501
     stage = 'late'

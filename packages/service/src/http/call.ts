@@ -16,6 +16,8 @@ export interface Service {
   readonly clock: Clock
   /** How long the name of a deleted table stays taken, in seconds; 0 frees it at once. */
   readonly deletedNameSeconds: number
+  /** Whether pages end early and oddly, as the cloud's may; a request can choose for itself. */
+  readonly realism: boolean
 }
 
 export interface Call<R extends Route = Route> extends Service {
@@ -31,6 +33,8 @@ export interface Call<R extends Route = Route> extends Service {
   /** What the client prefers, if the operation honours it. */
   readonly preference: Preference | undefined
   readonly body: Buffer
+  /** Whether the client is gone. */
+  readonly hungUp: () => boolean
   /** The table of the route, where it names one. */
   readonly table: CatalogueEntry | undefined
 }

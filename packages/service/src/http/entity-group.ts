@@ -22,9 +22,10 @@ import {
 import { type Format, readFormat } from './format.ts'
 import { type BatchPart, type PartRequest, readBatch } from './multipart-reader.ts'
 import { type PartReply, writeBatch } from './multipart-writer.ts'
+import { queryEntitiesSteps } from './query-operations.ts'
 import { refuse, type Stage } from './refusal.ts'
 import { readHeaders } from './request.ts'
-import { effectiveMethod, type OperationKind, type Route, route } from './route.ts'
+import { effectiveMethod, type OperationKind, route, type ServiceRoute } from './route.ts'
 import type { Steps, WriteSteps } from './steps.ts'
 import { readPartTarget } from './target.ts'
 
@@ -39,6 +40,7 @@ const writes: Partial<Record<OperationKind, WriteSteps>> = {
 /** What may also stand alone in a batch. */
 const reads: Partial<Record<OperationKind, Steps>> = {
   'get entity': getEntitySteps,
+  'query entities': queryEntitiesSteps,
 }
 
 type Layout = BatchPart['kind']
@@ -48,7 +50,7 @@ interface Outcome {
   readonly replies: readonly PartReply[]
 }
 
-export const entityGroupSteps: Steps<Route, readonly BatchPart[], Outcome> = {
+export const entityGroupSteps: Steps<ServiceRoute, readonly BatchPart[], Outcome> = {
   // What it needs is for each operation to say.
   writes: false,
   preferences: [],

@@ -1,7 +1,7 @@
 /** How operations on one entity are read from requests and written as answers. */
 import { unreachable } from '../model/brand.ts'
 import type { Condition } from '../model/mutation.ts'
-import { encodeRecord, type EntityRecord, versionOf } from '../model/record.ts'
+import { encodeRecord, type EntityRecord, etagOfRecord, versionOf } from '../model/record.ts'
 import { etagOf } from '../model/version.ts'
 import { deleteEntity } from '../tables/delete-entity.ts'
 import { getEntity } from '../tables/get-entity.ts'
@@ -22,11 +22,8 @@ import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
 import { readSelect, type Select } from './options.ts'
 import { type EntityBody, readEntity } from './read-entity.ts'
 import type { Reply } from './reply.ts'
-import type { Route } from './route.ts'
+import type { CollectionRoute, EntityRoute } from './route.ts'
 import { type Steps, singly, type WriteSteps, type Written } from './steps.ts'
-
-type InsertRoute = Extract<Route, { kind: 'insert entity' }>
-type EntityRoute = Extract<Route, { key: unknown }>
 
 interface ReadInput {
   readonly conditions: ReadConditions
@@ -51,7 +48,7 @@ export const getEntitySteps: Steps<
     return { input, record, shown: isModified(versionOf(record), input.conditions) }
   },
   encode({ input, record, shown }, call) {
-    const etag = etagOf(versionOf(record))
+    const etag = etagOfRecord(record)
     if (!shown) return { status: 304, noCache: true, etag }
     const { level, select } = input
     return {
@@ -64,7 +61,7 @@ export const getEntitySteps: Steps<
   },
 }
 
-export const insertEntityWrite: WriteSteps<InsertRoute, EntityBody> = {
+export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
   preferences: ['return-content', 'return-no-content'],
   decode(call) {
     forbidConditions(call.headers)

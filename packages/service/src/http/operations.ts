@@ -7,6 +7,7 @@ import {
   replaceEntitySteps,
 } from './entity-operations.ts'
 import { entityGroupSteps } from './entity-group.ts'
+import { queryEntitiesSteps } from './query-operations.ts'
 import type { OperationKind } from './route.ts'
 import { metadataSteps, serviceDocumentSteps } from './service-document.ts'
 import type { Steps } from './steps.ts'
@@ -21,6 +22,7 @@ export const operations: Readonly<Record<OperationKind, Steps>> = {
   'create table':     createTableSteps,
   'get table':        getTableSteps,
   'delete table':     deleteTableSteps,
+  'query entities':   queryEntitiesSteps,
   'insert entity':    insertEntitySteps,
   'get entity':       getEntitySteps,
   'replace entity':   replaceEntitySteps,

@@ -1,4 +1,4 @@
-/** Query options of single operations and of the table list. */
+/** Query options. */
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
 
@@ -46,4 +46,15 @@ export function readTop(query: Query): number {
   const top = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (top < 1 || top > limits.pageRowsMax) throw new Fault('InvalidInput')
   return top
+}
+
+const timeoutSecondsMax = 30
+
+/** How long the client waits for an answer, in seconds. */
+export function readTimeout(query: Query): number {
+  const text = query.get('timeout')
+  if (text === undefined) return timeoutSecondsMax
+  if (!/^\d{1,9}$/.test(text)) throw new Fault('InvalidQueryParameterValue')
+  if (Number(text) < 1) throw new Fault('OutOfRangeQueryParameterValue')
+  return Math.min(Number(text), timeoutSecondsMax)
 }

@@ -13,6 +13,10 @@ export interface Reply {
   readonly errorCode?: string
   readonly preferenceApplied?: string
   readonly continuation?: readonly (readonly [name: string, value: string])[]
+  /** What a query cost, for those who asked. */
+  readonly explanation?: string
+  /** Rows met and rows shown, for the log. */
+  readonly rows?: { readonly scanned: number; readonly returned: number }
   /** Pure ASCII when it is a string, so that its length is its bytes. */
   readonly body?: string | Buffer
   /** Sent with its length; all other bodies go out as one chunk. */
@@ -31,9 +35,14 @@ export interface Envelope {
 export function headersOf(reply: Reply, envelope: Envelope, server: string, date: string): string[] {
   const headers: string[] = []
   if (reply.noCache) headers.push('Cache-Control', 'no-cache')
-  if (reply.body === undefined) headers.push('Content-Length', '0')
-  else if (reply.measured) headers.push('Content-Length', Buffer.byteLength(reply.body).toString())
-  else headers.push('Transfer-Encoding', 'chunked')
+  if (reply.body === undefined) {
+    // The length of a 304 would be that of the body it leaves out.
+    if (reply.status !== 304) headers.push('Content-Length', '0')
+  } else if (reply.measured) {
+    headers.push('Content-Length', Buffer.byteLength(reply.body).toString())
+  } else {
+    headers.push('Transfer-Encoding', 'chunked')
+  }
   if (reply.contentType !== undefined) headers.push('Content-Type', reply.contentType)
   if (reply.etag !== undefined) headers.push('ETag', reply.etag)
   if (reply.location !== undefined) headers.push('Location', reply.location)
@@ -47,6 +56,7 @@ export function headersOf(reply: Reply, envelope: Envelope, server: string, date
   headers.push('X-Content-Type-Options', 'nosniff')
   if (reply.preferenceApplied !== undefined) headers.push('Preference-Applied', reply.preferenceApplied)
   for (const [name, value] of reply.continuation ?? []) headers.push(name, value)
+  if (reply.explanation !== undefined) headers.push('x-explain', reply.explanation)
   if (reply.dataServiceId !== undefined) headers.push('DataServiceId', reply.dataServiceId)
   headers.push('Date', date)
   return headers

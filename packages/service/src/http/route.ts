@@ -8,18 +8,30 @@
  */
 import { Fault, inputTexts } from '../model/faults.ts'
 import { type EntityKey, forbiddenInKeys, parsePartitionKey, parseRowKey } from '../model/keys.ts'
-import { parseTableName, type TableName } from '../model/table.ts'
+import { parseReadableTableName, parseTableName, type TableName } from '../model/table.ts'
 import type { Target } from './target.ts'
 
-export type Route =
-  | { readonly kind: 'service document' | 'metadata' | 'entity group' | 'query tables' | 'create table' }
-  | { readonly kind: 'get table' | 'delete table'; readonly name: TableName }
-  | { readonly kind: 'insert entity'; readonly table: TableName }
-  | {
-      readonly kind: 'get entity' | 'replace entity' | 'merge entity' | 'delete entity'
-      readonly table: TableName
-      readonly key: EntityKey
-    }
+export type Route = ServiceRoute | TableRoute | CollectionRoute | EntityRoute
+
+export interface ServiceRoute {
+  readonly kind: 'service document' | 'metadata' | 'entity group' | 'query tables' | 'create table'
+}
+
+export interface TableRoute {
+  readonly kind: 'get table' | 'delete table'
+  readonly name: TableName
+}
+
+export interface CollectionRoute {
+  readonly kind: 'insert entity' | 'query entities'
+  readonly table: TableName
+}
+
+export interface EntityRoute {
+  readonly kind: 'get entity' | 'replace entity' | 'merge entity' | 'delete entity'
+  readonly table: TableName
+  readonly key: EntityKey
+}
 
 export type OperationKind = Route['kind']
 
@@ -43,11 +55,12 @@ export function route(method: string, target: Target): Route {
   if (name === '$metadata') return { kind: only(method, 'GET', 'metadata') }
   if (name === '$batch') return { kind: only(method, 'POST', 'entity group') }
   if (name.toLowerCase() === 'tables') return routeTables(method, keys)
-  const table = parseTableName(name)
+  const table = tableName(method, name)
   if (rest !== '' && method !== 'POST') {
     throw rest.includes('(') ? wrongKeyCount(target, table) : new Fault('InvalidInput', syntax)
   }
   if (keys === undefined || rest !== '') {
+    if (method === 'GET') return { kind: 'query entities', table }
     return { kind: only(method, 'POST', 'insert entity'), table }
   }
   return { kind: entityOperation(method), table, key: entityKey(keys, target, table) }
@@ -61,12 +74,16 @@ function routeTables(method: string, keys: readonly NamedKey[] | undefined): Rou
   const [first] = keys
   if (first === undefined || keys.length !== 1) throw new Fault('InvalidInput', syntax)
   if (first.name !== undefined && first.name !== 'TableName') throw new Fault('InvalidInput', syntax)
-  const name = parseTableName(first.value)
+  const name = tableName(method, first.value)
   if (method === 'GET') return { kind: 'get table', name }
   return { kind: only(method, 'DELETE', 'delete table'), name }
 }
 
-function entityOperation(method: string): 'get entity' | 'replace entity' | 'merge entity' | 'delete entity' {
+function tableName(method: string, text: string): TableName {
+  return method === 'GET' ? parseReadableTableName(text) : parseTableName(text)
+}
+
+function entityOperation(method: string): EntityRoute['kind'] {
   switch (method) {
     case 'GET':
       return 'get entity'

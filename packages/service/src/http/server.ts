@@ -70,15 +70,23 @@ export function createHttpServer(context: ServerContext): HttpServer {
         rawHeaders: incoming.rawHeaders,
         secure: false,
         body: () => readBody(incoming),
+        hungUp: () => incoming.socket.destroyed,
       },
       context,
     )
+    if (!incoming.complete && !incoming.destroyed) await discard(incoming)
     if (incoming.socket.destroyed) return
     send(answered, incoming, outgoing)
     context.log({ method, path, ms: performance.now() - startedMs, answer: answered })
   }
 
-  function send({ reply, envelope }: Answer, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  function send(
+    { reply: told, envelope }: Answer,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): void {
+    // HTTP/1.0 knows no chunks.
+    const reply = incoming.httpVersionMinor === 0 ? { ...told, measured: true } : told
     const headers = headersOf(reply, envelope, context.serverToken, dateHeader())
     // What was not read must not be taken for the next request.
     const last = closing || !outgoing.shouldKeepAlive || !incoming.complete
@@ -89,12 +97,18 @@ export function createHttpServer(context: ServerContext): HttpServer {
     outgoing.writeHead(reply.status, reply.reason ?? STATUS_CODES[reply.status], headers)
     if (reply.body === undefined || reply.measured) {
       outgoing.end(reply.body)
+      return
+    }
+    // The body is one chunk, framed here, so that header and body leave in a single write.
+    outgoing.chunkedEncoding = false
+    const frame = `${reply.body.length.toString(16)}\r\n`
+    if (typeof reply.body === 'string') {
+      outgoing.end(`${frame}${reply.body}${lastChunk}`, 'latin1')
     } else {
-      // The body is one chunk, framed here, so that header and body leave in a single write.
-      outgoing.chunkedEncoding = false
-      const frame = `${reply.body.length.toString(16)}\r\n`
-      if (typeof reply.body === 'string') outgoing.end(`${frame}${reply.body}\r\n0\r\n\r\n`, 'latin1')
-      else outgoing.end(Buffer.concat([Buffer.from(frame), reply.body, lastChunk]))
+      outgoing.cork()
+      outgoing.write(frame, 'latin1')
+      outgoing.write(reply.body)
+      outgoing.end(lastChunk, 'latin1')
     }
   }
 
@@ -122,7 +136,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
   }
 }
 
-const lastChunk = Buffer.from('\r\n0\r\n\r\n')
+const lastChunk = '\r\n0\r\n\r\n'
 
 function tell(outgoing: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body)
@@ -162,6 +176,23 @@ function collect(incoming: IncomingMessage): Promise<Buffer> {
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     })
     incoming.on('error', reject)
+  })
+}
+
+/**
+ * Reads what the pipeline had no use for. Were the connection closed on a client that still sends, it might
+ * never see the refusal.
+ */
+function discard(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    incoming.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > discardedBytesMax) resolve()
+    })
+    incoming.on('close', resolve)
+    incoming.on('end', resolve)
+    incoming.on('error', () => resolve())
   })
 }
 

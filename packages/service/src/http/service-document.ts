@@ -1,10 +1,10 @@
 /** The two documents that describe the service. No client asks for them; they are short. */
 import { jsonString } from '../model/json-text.ts'
 import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
-import type { Route } from './route.ts'
+import type { ServiceRoute } from './route.ts'
 import type { Steps } from './steps.ts'
 
-export const serviceDocumentSteps: Steps<Route, MetadataLevel, MetadataLevel> = {
+export const serviceDocumentSteps: Steps<ServiceRoute, MetadataLevel, MetadataLevel> = {
   writes: false,
   preferences: [],
   decode: ({ format }) => levelOf(format),
@@ -21,7 +21,7 @@ export const serviceDocumentSteps: Steps<Route, MetadataLevel, MetadataLevel> = 
   },
 }
 
-export const metadataSteps: Steps<Route, void, void> = {
+export const metadataSteps: Steps<ServiceRoute, void, void> = {
   writes: false,
   preferences: [],
   decode: () => undefined,

@@ -3,10 +3,11 @@ import { Fault, inputTexts } from '../model/faults.ts'
 import type { TableName } from '../model/table.ts'
 import type { Ticks } from '../model/ticks.ts'
 import { decodeToken, encodeToken } from '../query/continuation.ts'
+import { parseFilter, tableSchema } from '../query/parse-filter.ts'
 import { createTable } from '../tables/create-table.ts'
 import { deleteTable } from '../tables/delete-table.ts'
 import { getTable } from '../tables/get-table.ts'
-import { queryTables, type TablePage } from '../tables/query-tables.ts'
+import { queryTables, type TablePage, type TableQuery } from '../tables/query-tables.ts'
 import { placeOf } from './call.ts'
 import { forbidConditions } from './conditions.ts'
 import { requireJson } from './content-type.ts'
@@ -14,12 +15,10 @@ import { tableDocument, tableLink, tableList } from './entity-json.ts'
 import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
 import { readJsonObject } from './json-reader.ts'
 import { readTop, refuseUnsupportedOptions } from './options.ts'
-import type { Route } from './route.ts'
+import type { ServiceRoute, TableRoute } from './route.ts'
 import type { Steps } from './steps.ts'
 
-type NamedTable = Extract<Route, { name: TableName }>
-
-export const createTableSteps: Steps<Route, string | undefined, TableName> = {
+export const createTableSteps: Steps<ServiceRoute, string | undefined, TableName> = {
   writes: true,
   preferences: ['return-content', 'return-no-content'],
   decode(call) {
@@ -42,7 +41,7 @@ export const createTableSteps: Steps<Route, string | undefined, TableName> = {
   },
 }
 
-export const getTableSteps: Steps<NamedTable, MetadataLevel, { name: TableName; level: MetadataLevel }> = {
+export const getTableSteps: Steps<TableRoute, MetadataLevel, { name: TableName; level: MetadataLevel }> = {
   writes: false,
   preferences: [],
   decode: ({ format }) => levelOf(format),
@@ -57,7 +56,7 @@ export const getTableSteps: Steps<NamedTable, MetadataLevel, { name: TableName; 
   }),
 }
 
-export const deleteTableSteps: Steps<NamedTable, void, void> = {
+export const deleteTableSteps: Steps<TableRoute, void, void> = {
   writes: true,
   preferences: [],
   decode: () => undefined,
@@ -68,20 +67,25 @@ export const deleteTableSteps: Steps<NamedTable, void, void> = {
   encode: () => ({ status: 204, noCache: true }),
 }
 
-interface TableQuery {
-  readonly from: string
-  readonly rowsMax: number
+interface TableListInput extends TableQuery {
   readonly level: MetadataLevel
 }
 
-export const queryTablesSteps: Steps<Route, TableQuery, { page: TablePage; level: MetadataLevel }> = {
+export const queryTablesSteps: Steps<
+  ServiceRoute,
+  TableListInput,
+  { page: TablePage; level: MetadataLevel }
+> = {
   writes: false,
   preferences: [],
   decode({ target, format }) {
-    refuseUnsupportedOptions(target.query)
+    const { query } = target
+    refuseUnsupportedOptions(query)
+    const next = query.get('NextTableName')
     return {
-      from: readNextTableName(target.query.get('NextTableName')),
-      rowsMax: readTop(target.query),
+      filter: parseFilter(query.get('$filter'), tableSchema),
+      from: next === undefined ? undefined : decodeToken(next),
+      top: readTop(query),
       level: levelOf(format),
     }
   },
@@ -97,11 +101,6 @@ export const queryTablesSteps: Steps<Route, TableQuery, { page: TablePage; level
       : { continuation: [['x-ms-continuation-NextTableName', encodeToken(page.next)]] as const }),
     body: tableList(page.names, level, placeOf(call, 'Tables')),
   }),
-}
-
-/** Where a page begins. An empty token is a mistake, not a beginning. */
-function readNextTableName(token: string | undefined): string {
-  return token === undefined ? '' : decodeToken(token)
 }
 
 /** The name in the body, whatever it is; undefined if there is none. */

@@ -20,7 +20,8 @@ export interface Target {
   readonly base: string
 }
 
-const visibleAscii = /^[\x21-\x7e]+$/
+/** Visible ASCII without `#`. */
+const visibleAscii = /^[\x21\x22\x24-\x7e]+$/
 const authority = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const accountSegment = /^[A-Za-z0-9]+(?:-secondary)?$/
 const secondarySuffix = '-secondary'
@@ -40,26 +41,25 @@ export function readTarget(
   if (!authority.test(host)) throw new Fault('InvalidHeaderValue')
   if (request.target.length > limits.requestLineBytesMax) throw new Fault('InvalidUri')
   const origin = originForm(request.target, host)
-  if (!visibleAscii.test(origin) || origin.includes('#')) throw new Fault('InvalidUri')
+  if (!visibleAscii.test(origin)) throw new Fault('InvalidUri')
   const mark = origin.indexOf('?')
   const rawPath = mark < 0 ? origin : origin.slice(0, mark)
-  const query = readQuery(mark < 0 ? '' : origin.slice(mark + 1))
-  const scheme = request.secure ? 'https' : 'http'
+  const query = mark < 0 ? noQuery : readQuery(origin.slice(mark + 1))
+  const server = `${request.secure ? 'https' : 'http'}://${host}`
   const hosted = accountOfHost(host, accounts)
   if (hosted !== undefined) {
-    return { ...hosted, rawPath, resource: decodePath(rawPath), query, base: `${scheme}://${host}` }
+    const { account, secondary } = hosted
+    return { account, secondary, rawPath, resource: decodePath(rawPath), query, base: server }
   }
   const slash = rawPath.indexOf('/', 1)
   const segment = slash < 0 ? rawPath.slice(1) : rawPath.slice(1, slash)
   if (!accountSegment.test(segment)) throw new Fault('InvalidUri')
-  return {
-    ...accountOf(segment),
-    rawPath,
-    resource: decodePath(slash < 0 ? '/' : rawPath.slice(slash)),
-    query,
-    base: `${scheme}://${host}/${segment}`,
-  }
+  const { account, secondary } = accountOf(segment)
+  const resource = slash < 0 ? '' : decodePath(rawPath.slice(slash))
+  return { account, secondary, rawPath, resource, query, base: `${server}/${segment}` }
 }
+
+const noQuery: ReadonlyMap<string, string> = new Map()
 
 // As in a request line, but spaces may stand for themselves and so may characters beyond ASCII.
 const visible = /^[\x20-\x7e\u00a0-\uffff]+$/
@@ -139,6 +139,7 @@ function accountOf(segment: string): { account: string; secondary: boolean } {
 
 /** Decodes exactly once, refusing what is not UTF-8 and segments that a file system would resolve. */
 function decodePath(rawPath: string): string {
+  if (!rawPath.includes('%') && !rawPath.includes('/.')) return rawPath.slice(1)
   const segments = rawPath.slice(1).split('/').map(decodeOnce)
   for (const segment of segments) {
     if (segment === '.' || segment === '..') throw new Fault('InvalidUri')

@@ -4,14 +4,29 @@
  * double never looks like an Int32.
  */
 export function formatDouble(value: number): string {
+  const shortest = String(value)
+  const size = Math.abs(value)
+  // Fifteen characters hold no more than fifteen digits, and those are the same in both forms.
+  if (shortest.length <= 15 && size >= 1e-4 && size < 1e15) {
+    return shortest.includes('.') ? shortest : `${shortest}.0`
+  }
   const short = value.toPrecision(15)
-  const [digits, precision] = Number(short) === value ? [short, 15] : [value.toPrecision(17), 17]
+  const [digits, precision] = Number(short) === value ? [short, 15] : [seventeenDigits(value), 17]
   const { sign, significand, exponent } = scientific(digits)
   if (Object.is(value, -0)) return '-0.0'
   if (exponent > -5 && exponent < precision) return sign + fixed(significand, exponent)
   const [first, rest] = [significand.slice(0, 1), significand.slice(1)]
   const exponentText = Math.abs(exponent).toString().padStart(2, '0')
   return `${sign}${first}${rest === '' ? '' : `.${rest}`}E${exponent < 0 ? '-' : '+'}${exponentText}`
+}
+
+/** A tie goes to the even digit, as recorded for 123456789012345.125; toExponential takes the larger. */
+function seventeenDigits(value: number): string {
+  const text = value.toExponential(16)
+  if (!/[13579]e/.test(text) || !/5e/.test(value.toExponential(17))) return text
+  const fraction = value.toExponential(100).split(/[.e]/)[1] ?? ''
+  if (!/^50*$/.test(fraction.slice(16))) return text
+  return text.replace(/.e/, (digit) => `${Number(digit[0]) - 1}e`)
 }
 
 /** Takes toPrecision's text apart: digits without a dot or trailing zeros, and the power of the first. */

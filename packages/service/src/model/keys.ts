@@ -61,6 +61,12 @@ export function wholePartition(partition: PartitionKey): KeyRange {
   return { from: { partition, row: '' }, until: { partition: successor(partition), row: '' } }
 }
 
+/** What is left of a range from `position` on; undefined if nothing is. */
+export function clip(range: KeyRange, position: KeyPosition): KeyRange | undefined {
+  if (range.until !== undefined && compareKeys(range.until, position) <= 0) return undefined
+  return compareKeys(range.from, position) >= 0 ? range : { from: position, until: range.until }
+}
+
 /** The least string above `text`. */
 export function successor(text: string): string {
   return `${text}\u0000`

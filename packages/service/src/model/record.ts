@@ -116,20 +116,22 @@ export interface TextLayout {
 }
 
 export function layoutOf(record: EntityRecord): TextLayout {
-  assert.equal(record[0], recordFormat, 'unknown record format')
-  const stampBytes = record[1] ?? 0
-  const etagFrom = headerBytes + propertyCountOf(record) * entryBytes
-  // Two colons of the stamp are written as three characters each.
-  const keysFrom = etagFrom + etagHead.length + stampBytes + 4 + etagTail.length
-  const timestampFrom = keysFrom + record.readUInt32BE(16) + 1
-  const membersFrom = timestampFrom - 1 + timestampHead.length + stampBytes + 1
-  return { etagFrom, keysFrom, timestampFrom, membersFrom, until: recordBytes(record) }
+  if (record[0] !== recordFormat) throw new Error(`unknown record format ${record[0]}`)
+  const keysFrom = keysFromOf(record)
+  return {
+    etagFrom: headerBytes + propertyCountOf(record) * entryBytes,
+    keysFrom,
+    timestampFrom: keysFrom + record.readUInt32BE(16) + 1,
+    membersFrom: membersFromOf(record),
+    until: recordBytes(record),
+  }
 }
 
-/** `2020-12-18T17:08:59.8611145Z` */
-export function stampOf(record: EntityRecord): string {
-  const from = layoutOf(record).timestampFrom - 1 + timestampHead.length
-  return record.toString('latin1', from, from + (record[1] ?? 0))
+/** The entity's ETag, as etagOf writes it. */
+export function etagOfRecord(record: EntityRecord): string {
+  const { etagFrom, keysFrom } = layoutOf(record)
+  const stamp = record.toString('latin1', etagFrom + etagHead.length, keysFrom - etagTail.length)
+  return `W/"datetime'${stamp}'"`
 }
 
 /** Every property's place in the record, in stored order. */
@@ -224,8 +226,7 @@ function readMembers(
     const type = edmTypes[kind & 0x7f]
     assert(type !== undefined, 'unknown property type in a record')
     const from = membersFrom + source.readUIntBE(at + 5, 3)
-    const annotationBytes = kind & 0x80 ? 1 + nameBytes + annotationTail.length + type.length + 2 : 0
-    const nameFrom = from + annotationBytes
+    const nameFrom = from + (kind & 0x80 ? annotationBytes(kind & 0x7f, nameBytes) : 0)
     const nextAt = at + entryBytes
     members.push({
       name: readName(source, nameFrom + 1, nameFrom + 1 + nameBytes),
@@ -266,6 +267,115 @@ function readValue(source: Buffer, member: Member): Value {
     default:
       return unreachable(type)
   }
+}
+
+/** Where a value's text stands in a record. Filled by a finder, so that finding allocates nothing. */
+export interface Place {
+  /** Index into edmTypes. */
+  type: number
+  from: number
+  until: number
+}
+
+/** Finds one property's value; false if the record has none. */
+export type Finder = (record: EntityRecord, place: Place) => boolean
+
+/** A finder for `name`. It looks first where it last found the name: neighbours are often alike. */
+export function propertyFinder(name: string): Finder {
+  const quoted = jsonString(name).slice(1, -1)
+  const text = Buffer.from(quoted, 'latin1')
+  const hash = nameHash(quoted)
+  const [hashHigh, hashLow] = [hash >>> 8, hash & 0xff]
+  const [bytesHigh, bytesLow] = [text.length >>> 8, text.length & 0xff]
+  let entry = 0
+  return (record, place) => {
+    const count = u16(record, 2)
+    if (entry >= count) entry = 0
+    for (let left = count; left > 0; left--) {
+      const at = headerBytes + entry * entryBytes
+      if (
+        record[at] === hashHigh &&
+        record[at + 1] === hashLow &&
+        record[at + 2] === bytesHigh &&
+        record[at + 3] === bytesLow
+      ) {
+        const membersFrom = membersFromOf(record)
+        const kind = record[at + 4] as number
+        const nameFrom =
+          membersFrom + u24(record, at + 5) + (kind & 0x80 ? annotationBytes(kind & 0x7f, text.length) : 0)
+        if (standsAt(record, nameFrom + 1, text)) {
+          place.type = kind & 0x7f
+          place.from = nameFrom + text.length + 3
+          place.until =
+            entry + 1 < count ? membersFrom + u24(record, at + entryBytes + 5) - 1 : u32(record, 4)
+          return true
+        }
+      }
+      if (++entry === count) entry = 0
+    }
+    return false
+  }
+}
+
+/** The opening quote of the PartitionKey's JSON string. */
+export function partitionKeyFrom(record: EntityRecord): number {
+  return keysFromOf(record) + partitionHeadBytes
+}
+
+/** The opening quote of the RowKey's JSON string. */
+export function rowKeyFrom(record: EntityRecord): number {
+  let at = partitionKeyFrom(record) + 1
+  for (;;) {
+    const byte = record[at]
+    if (byte === quote) return at + 1 + rowHeadBytes
+    at += byte === backslash ? 2 : 1
+  }
+}
+
+/** The upper and the lower 32 bits of the version: comparing them allocates no bigint. */
+export function versionHighOf(record: EntityRecord): number {
+  return u32(record, 8)
+}
+
+export function versionLowOf(record: EntityRecord): number {
+  return u32(record, 12)
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const partitionHeadBytes = '"PartitionKey":'.length
+const rowHeadBytes = ',"RowKey":'.length
+
+function keysFromOf(record: EntityRecord): number {
+  const etagFrom = headerBytes + u16(record, 2) * entryBytes
+  // Two colons of the stamp are written as three characters each.
+  return etagFrom + etagHead.length + (record[1] as number) + 4 + etagTail.length
+}
+
+function membersFromOf(record: EntityRecord): number {
+  return keysFromOf(record) + u32(record, 16) + timestampHead.length + (record[1] as number) + 1
+}
+
+/** `"name@odata.type":"type",` */
+function annotationBytes(type: number, nameBytes: number): number {
+  return 1 + nameBytes + annotationTail.length + (edmTypes[type] as EdmType).length + 2
+}
+
+function standsAt(record: EntityRecord, from: number, text: Buffer): boolean {
+  for (let i = 0; i < text.length; i++) if (record[from + i] !== text[i]) return false
+  return true
+}
+
+function u16(record: EntityRecord, at: number): number {
+  return ((record[at] as number) << 8) | (record[at + 1] as number)
+}
+
+function u24(record: EntityRecord, at: number): number {
+  return ((record[at] as number) << 16) | ((record[at + 1] as number) << 8) | (record[at + 2] as number)
+}
+
+function u32(record: EntityRecord, at: number): number {
+  return ((u16(record, at) << 16) | u16(record, at + 2)) >>> 0
 }
 
 /** Sixteen bits of FNV-1a: lets a search pass over a property without comparing its name. */

@@ -24,6 +24,7 @@ export const deletions = 1 as TableId
 export const firstTableId = 16 as TableId
 
 const characters = /^[A-Za-z][A-Za-z0-9]*$/
+const analytics = /^\$Metrics[A-Za-z0-9]+$/i
 
 /** Length is judged before characters, as the protocol does. */
 export function parseTableName(text: string): TableName {
@@ -35,6 +36,13 @@ export function parseTableName(text: string): TableName {
   if (!characters.test(text)) throw new Fault('InvalidResourceName')
   if (text.toLowerCase() === 'tables') throw new Fault('InvalidInput')
   return text as TableName
+}
+
+/** The name of a table to read: also those of the analytics tables, which nobody can create here. */
+export function parseReadableTableName(text: string): TableName {
+  return analytics.test(text) && text.length <= limits.tableNameCharactersMax
+    ? (text as TableName)
+    : parseTableName(text)
 }
 
 export function partitionOfAccount(account: AccountName): PartitionKey {

@@ -1,55 +1,85 @@
 /**
- * Continuation tokens: `1!` length `!` base64 of a key, with `=` `+` `/` written `-` `*` `_`. They name a
- * position and nothing else, so they outlive restarts and upgrades and give no access.
+ * Continuation tokens: a position among the keys and nothing else, so that they outlive restarts and
+ * upgrades, and give no more access than the request that brings them back.
  *
- * Bytes are UTF-8, extended to unpaired surrogates so that every key survives the round trip.
+ *   token = "1!" length "!" text         length counts the characters of text
+ *   text  = base64 of the key's WTF-8    with `*` `_` `-` for `+` `/` `=`
+ *
+ * WTF-8 is UTF-8 that also writes unpaired surrogates, which keys may hold. Clients take an empty value for
+ * the end of the list; a token is never empty, not even the one of an empty key.
  */
 import { Fault } from '../model/faults.ts'
+import type { KeyPosition } from '../model/keys.ts'
 
-const shape = /^1!(\d{1,5})!([A-Za-z0-9+/*_=-]*)$/
-
-/** Never empty, as clients take an empty token for the end. */
-export function encodeToken(text: string): string {
-  const base64 = wtf8(text).toString('base64')
-  return `1!${base64.length}!${base64.replaceAll('=', '-').replaceAll('+', '*').replaceAll('/', '_')}`
+/** Where the next page begins. Without a row it is the start of the partition. */
+export interface Continuation {
+  readonly partition: string
+  readonly row: string | undefined
 }
 
-/** Exact inverse of encodeToken; refuses all else. */
+/** Reads the parameters NextPartitionKey and NextRowKey; undefined if the request has neither. */
+export function decodeContinuation(
+  nextPartitionKey: string | undefined,
+  nextRowKey: string | undefined,
+): KeyPosition | undefined {
+  if (nextPartitionKey === undefined) {
+    if (nextRowKey !== undefined) throw new Fault('InvalidInput')
+    return undefined
+  }
+  const partition = decodeToken(nextPartitionKey)
+  return { partition, row: nextRowKey === undefined ? '' : decodeToken(nextRowKey) }
+}
+
+export function encodeToken(key: string): string {
+  const base64 = encodeWtf8(key).toString('base64')
+  return `1!${base64.length}!${base64.replaceAll('+', '*').replaceAll('/', '_').replaceAll('=', '-')}`
+}
+
+/** Exact inverse of encodeToken; takes the common alphabet of base64 as well. */
 export function decodeToken(token: string): string {
-  const match = shape.exec(token)
-  const coded = match?.[2]
-  if (coded === undefined || coded.length !== Number(match?.[1])) throw new Fault('InvalidInput')
-  const base64 = coded.replaceAll('-', '=').replaceAll('*', '+').replaceAll('_', '/')
+  const match = /^1!(\d{1,9})!([A-Za-z0-9*_+/]*[-=]{0,2})$/.exec(token)
+  const [, length, text = ''] = match ?? []
+  if (Number(length) !== text.length) throw new Fault('InvalidInput')
+  const base64 = text.replaceAll('*', '+').replaceAll('_', '/').replaceAll('-', '=')
   const bytes = Buffer.from(base64, 'base64')
-  if (bytes.toString('base64') !== base64) throw new Fault('InvalidInput')
-  const text = fromWtf8(bytes)
-  if (!wtf8(text).equals(bytes)) throw new Fault('InvalidInput')
-  return text
+  const key = decodeWtf8(bytes)
+  if (key === undefined || bytes.toString('base64') !== base64) throw new Fault('InvalidInput')
+  return key
 }
 
-function wtf8(text: string): Buffer {
-  if (text.isWellFormed()) return Buffer.from(text, 'utf8')
-  const parts: Buffer[] = []
-  for (const character of text) {
-    const unit = character.charCodeAt(0)
-    if (character.isWellFormed()) parts.push(Buffer.from(character, 'utf8'))
-    else parts.push(Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]))
-  }
-  return Buffer.concat(parts)
+const unpaired = /[\ud800-\udfff]/u
+
+function encodeWtf8(text: string): Buffer {
+  if (!unpaired.test(text)) return Buffer.from(text, 'utf8')
+  return Buffer.concat(
+    Array.from(text, (character) => {
+      const unit = character.charCodeAt(0)
+      if (character.length > 1 || unit < 0xd800 || unit > 0xdfff) return Buffer.from(character, 'utf8')
+      return Buffer.of(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f))
+    }),
+  )
 }
 
-function fromWtf8(bytes: Buffer): string {
+/** Undefined unless encodeWtf8 would write these bytes. */
+function decodeWtf8(bytes: Buffer): string | undefined {
   let text = ''
-  let from = 0
-  for (let i = 0; i + 2 < bytes.length; i++) {
-    // Three bytes that would be a surrogate: not UTF-8, but ours.
-    if (bytes[i] !== 0xed || (bytes[i + 1] as number) < 0xa0) continue
-    text += bytes.toString('utf8', from, i)
-    text += String.fromCharCode(
-      0xd000 | (((bytes[i + 1] as number) & 0x3f) << 6) | ((bytes[i + 2] as number) & 0x3f),
-    )
-    from = i + 3
-    i += 2
+  let at = 0
+  while (at < bytes.length) {
+    const surrogate = surrogateAt(bytes, at)
+    if (surrogate === undefined) {
+      const from = at
+      while (at < bytes.length && surrogateAt(bytes, at) === undefined) at++
+      text += bytes.toString('utf8', from, at)
+    } else {
+      text += String.fromCharCode(surrogate)
+      at += 3
+    }
   }
-  return text + bytes.toString('utf8', from)
+  return encodeWtf8(text).equals(bytes) ? text : undefined
+}
+
+function surrogateAt(bytes: Buffer, at: number): number | undefined {
+  const [second = 0, third = 0] = [bytes[at + 1], bytes[at + 2]]
+  if (bytes[at] !== 0xed || second < 0xa0) return undefined
+  return 0xd000 | ((second & 0x3f) << 6) | (third & 0x3f)
 }

@@ -1,6 +1,6 @@
 /** Catalogue rows: which tables an account has. Shared by all stores; read like any other table. */
 import { strict as assert } from 'node:assert'
-import { encodeContent, type EntityRecord, keysText, propertiesOf } from '../model/record.ts'
+import { encodeContent, type EntityRecord, keysText, type Member, membersOf } from '../model/record.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Change } from '../model/mutation.ts'
 import {
@@ -35,15 +35,21 @@ export function newCatalogueEntry(account: AccountName, name: TableName, id: Tab
   }
 }
 
+/** Every request reads one of these, so the two values are cut out of the text without parsing it. */
 export function catalogueEntryOf(record: EntityRecord): CatalogueEntry {
-  let id: TableId | undefined
-  let name: TableName | undefined
-  for (const property of propertiesOf(record)) {
-    if (property.name === 'TableId') id = Number(property.value.value) as TableId
-    if (property.name === 'TableName') name = property.value.value as TableName
+  let id: string | undefined
+  let name: string | undefined
+  for (const member of membersOf(record)) {
+    if (member.name === 'TableId') id = quoted(record, member)
+    if (member.name === 'TableName') name = quoted(record, member)
   }
   assert(id !== undefined && name !== undefined, 'a catalogue row lacks its id or name')
-  return { id, name }
+  return { id: Number(id) as TableId, name: name as TableName }
+}
+
+/** Letters and digits need no unescaping. */
+function quoted(record: EntityRecord, { valueFrom, until }: Member): string {
+  return record.toString('latin1', valueFrom + 1, until - 1)
 }
 
 export async function findTable(

@@ -46,7 +46,8 @@ export interface Store {
 
 /**
  * Meets one row. The record is valid during the call only: copy what must stay.
- * Returns where to go on: at the next row, at a later position, or nowhere.
+ * Returns where to go on: at the next row, at the first row from a later position on that lies in a range,
+ * or nowhere.
  */
 export type Visit = (record: EntityRecord) => 'next' | 'stop' | KeyPosition
 

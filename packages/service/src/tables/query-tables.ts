@@ -1,7 +1,16 @@
-import { wholePartition } from '../model/keys.ts'
-import { type AccountName, catalogue, partitionOfAccount, type TableName } from '../model/table.ts'
+import { type AccountName, catalogue, type TableName } from '../model/table.ts'
+import type { Filter } from '../query/filter.ts'
+import { planTables } from '../query/plan-filter.ts'
+import { readPage } from '../query/read-page.ts'
 import { catalogueEntryOf } from '../store/catalogue.ts'
 import type { Store } from '../store/store.ts'
+
+export interface TableQuery {
+  readonly filter: Filter
+  /** The lower-case name the page begins at. */
+  readonly from: string | undefined
+  readonly top: number
+}
 
 export interface TablePage {
   /** By name without regard to case, shown in the case each was created with. */
@@ -13,20 +22,19 @@ export interface TablePage {
 export async function queryTables(
   store: Store,
   account: AccountName,
-  page: { readonly from: string; readonly rowsMax: number },
+  { filter, from, top }: TableQuery,
 ): Promise<TablePage> {
-  const partition = partitionOfAccount(account)
   const names: TableName[] = []
-  let next: string | undefined
-  const range = { from: { partition, row: page.from }, until: wholePartition(partition).until }
-  await store.scan(catalogue, [range], (record) => {
-    const { name } = catalogueEntryOf(record)
-    if (names.length === page.rowsMax) {
-      next = name.toLowerCase()
-      return 'stop'
-    }
-    names.push(name)
-    return 'next'
+  const request = {
+    table: catalogue,
+    plan: planTables(filter, account),
+    from: from === undefined ? undefined : { partition: account, row: from },
+    top,
+    nowMs: () => performance.now(),
+  }
+  const page = await readPage(store, request, (record) => {
+    names.push(catalogueEntryOf(record).name)
+    return 0
   })
-  return { names, next }
+  return { names, next: page.next?.row }
 }

@@ -1,5 +1,14 @@
 /** The folder a store lives in, and the format its files have. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 const format = 1
@@ -9,19 +18,24 @@ const formatFile = 'partita.json'
 export function openDataFolder(path: string): string {
   const file = join(path, formatFile)
   const tables = join(path, 'tables')
-  if (existsSync(file)) {
-    checkFormat(path, readFileSync(file, 'utf8'))
-    return tables
-  }
-  if (existsSync(tables)) {
+  // Another process may be making the folder now: it writes the file first, so this looks at it last.
+  if (existsSync(tables) && !existsSync(file)) {
     throw new Error(`${path} holds a folder 'tables' but no ${formatFile}: it is not a Partita data folder.`)
   }
-  mkdirSync(path, { recursive: true })
-  // Written whole and then named, so that a crash leaves no half-written file behind.
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, `${JSON.stringify({ format, engine: 'lmdb' })}\n`)
-  renameSync(draft, file)
+  if (!existsSync(file)) writeFormat(path, file)
+  checkFormat(path, readFileSync(file, 'utf8'))
   return tables
+}
+
+/** Written whole, synced and then named, so that neither a crash nor a loss of power leaves half a file. */
+function writeFormat(path: string, file: string): void {
+  mkdirSync(path, { recursive: true })
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, `${JSON.stringify({ format, engine: 'lmdb' })}\n`, { flush: true })
+  renameSync(draft, file)
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
 }
 
 function checkFormat(path: string, text: string): void {

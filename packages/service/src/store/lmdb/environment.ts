@@ -19,6 +19,8 @@ export type Environment = RootDatabase<Buffer, Uint8Array>
 const pageBytes = 8192
 /** Address space, not memory or disk: the file grows as needed up to this. */
 const mapBytes = 2 ** 40
+/** Scans under way at once, in all processes together. */
+const readersMax = 4096
 
 /**
  * Values come out as a view of LMDB's shared buffer, valid until the next read of the thread; keys come
@@ -31,6 +33,7 @@ export function openEnvironment(path: string, { keys }: { readonly keys: boolean
     pageSize: pageBytes,
     mapSize: mapBytes,
     maxDbs: 1,
+    maxReaders: readersMax,
     cache: false,
     // The writer syncs each group before it answers; a second, overlapping sync would gain nothing.
     overlappingSync: false,

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../../model/keys.ts'
+import { clip, type EntityKey, firstPosition, type KeyRange, type PartitionKey } from '../../model/keys.ts'
 import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
@@ -13,7 +13,7 @@ import type { CommitOutcome, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
 import { type Environment, entityKey, liveKey, openEnvironment } from './environment.ts'
 import type { WriterOptions } from './writer.ts'
-import { commitPacker, type WriterAnswer, type WriterRequest } from './writer-message.ts'
+import { commitPacker, type WriterAnswer, type WriterReport, type WriterRequest } from './writer-message.ts'
 
 /** When a change is acknowledged: on disk; a second before that at most; when the system likes. */
 export type Durability = 'sync' | 'interval' | 'memory'
@@ -27,6 +27,9 @@ export interface LmdbStoreOptions {
 /** How long a scan keeps the thread before it lets other requests run, and how often it looks. */
 const sliceMs = 4
 const sliceRows = 128
+
+/** Messages of commits under way: one being written, and one ready for when that is done. */
+const postedMax = 2
 
 interface Waiting {
   resolve(answer: WriterAnswer): void
@@ -44,14 +47,17 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const packer = commitPacker()
   let lastId = 0
   let posting = false
+  let unanswered = 0
   let broken: Error | undefined
+  let closing = false
+  const scans = new Set<Promise<void>>()
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
     worker.once('error', reject)
   })
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
-  worker.on('exit', () => stop(new Error('the store is closed')))
+  worker.on('exit', () => stop(closedError()))
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
@@ -65,29 +71,43 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+    if (closing) throw closedError()
+    const scanning = visitRows(table, ranges, visit)
+    scans.add(scanning)
+    try {
+      await scanning
+    } finally {
+      scans.delete(scanning)
+    }
+  }
+
+  async function visitRows(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
     environment.resetReadTxn()
     const transaction = environment.useReadTransaction()
     let rows = 0
     let sliceUntilMs = performance.now() + sliceMs
+    let position = firstPosition
     try {
       for (const range of ranges) {
-        let from: KeyPosition | undefined = range.from
-        while (from !== undefined) {
-          const iterator = rowsOf(table, { from, until: range.until }, transaction)[Symbol.iterator]()
-          from = undefined
+        let rest = clip(range, position)
+        while (rest !== undefined) {
+          const iterator = rowsOf(table, rest, transaction)[Symbol.iterator]()
+          rest = undefined
           try {
             for (;;) {
               const step = iterator.next()
               if (step.done) break
               const goOn = visit(step.value.value)
               if (goOn === 'stop') return
-              if (goOn !== 'next') {
-                from = goOn
-                break
-              }
               if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
                 await nextTurn()
+                if (closing) throw closedError()
                 sliceUntilMs = performance.now() + sliceMs
+              }
+              if (goOn !== 'next') {
+                position = goOn
+                rest = clip(range, position)
+                break
               }
             }
           } finally {
@@ -131,6 +151,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function close(): Promise<void> {
+    closing = true
+    // The map must stay until the last scan has let go of it.
+    await Promise.allSettled(scans)
     if (broken === undefined) {
       const exited = new Promise((resolve) => worker.once('exit', resolve))
       postNow()
@@ -150,16 +173,17 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     })
   }
 
-  /** One message for all commits of this turn of the event loop. */
+  /** One message for all commits of this turn of the event loop, or of several if the writer is busy. */
   function postSoon(): void {
     if (posting) return
     posting = true
-    setImmediate(postNow)
+    if (unanswered < postedMax) setImmediate(postNow)
   }
 
   function postNow(): void {
     if (!posting) return
     posting = false
+    unanswered++
     const bytes = packer.take()
     worker.postMessage({ kind: 'commits', now: clock(), bytes } satisfies WriterRequest, [
       bytes.buffer as ArrayBuffer,
@@ -170,7 +194,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     worker.postMessage(request)
   }
 
-  function settle(answers: readonly WriterAnswer[]): void {
+  function settle({ answers, served }: WriterReport): void {
+    unanswered -= served
+    if (posting) postNow()
     for (const answer of answers) {
       const asked = waiting.get(answer.id)
       waiting.delete(answer.id)
@@ -184,6 +210,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     for (const { reject } of waiting.values()) reject(broken)
     waiting.clear()
   }
+}
+
+function closedError(): Error {
+  return new Error('the store is closed')
 }
 
 type Transaction = ReturnType<Environment['useReadTransaction']>

@@ -24,7 +24,13 @@ import {
   tableOfDropped,
   versionFact,
 } from './environment.ts'
-import { type PackedCommit, unpackCommits, type WriterAnswer, type WriterRequest } from './writer-message.ts'
+import {
+  type PackedCommit,
+  unpackCommits,
+  type WriterAnswer,
+  type WriterReport,
+  type WriterRequest,
+} from './writer-message.ts'
 import type { Durability } from './lmdb-store.ts'
 
 export interface WriterOptions {
@@ -55,12 +61,15 @@ port.on('message', (first: WriterRequest) => {
   }
   serve(requests)
 })
-port.postMessage([])
+port.postMessage('ready')
 reclaimSoon()
 
 function serve(requests: readonly WriterRequest[]): void {
   const work = requests.filter((request) => request.kind !== 'close')
-  if (work.length > 0) port.postMessage(answerAll(work))
+  if (work.length > 0) {
+    const served = work.filter((request) => request.kind === 'commits').length
+    port.postMessage({ answers: answerAll(work), served } satisfies WriterReport)
+  }
   if (work.length < requests.length) void close()
 }
 

@@ -1,5 +1,12 @@
 /** The least code that keeps the contract: the oracle for the other stores, and `:memory:` for tests. */
-import { type EntityKey, type KeyRange, type PartitionKey, slotOf } from '../../model/keys.ts'
+import {
+  clip,
+  type EntityKey,
+  firstPosition,
+  type KeyRange,
+  type PartitionKey,
+  slotOf,
+} from '../../model/keys.ts'
 import { applyMutation, type Mutation } from '../../model/mutation.ts'
 import type { EntityRecord } from '../../model/record.ts'
 import {
@@ -37,15 +44,17 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
   async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
     const rows = tables.get(table)
     if (rows === undefined) return
+    let position = firstPosition
     for (const range of ranges) {
       const until = range.until === undefined ? undefined : slotOf(range.until)
-      let at = indexOf(rows.slots, slotOf(range.from))
+      let at = indexOf(rows.slots, slotOf(clip(range, position)?.from ?? position))
       for (;;) {
         const slot = rows.slots[at]
         if (slot === undefined || (until !== undefined && slot >= until)) break
         const goOn = visit(rows.records.get(slot) as EntityRecord)
         if (goOn === 'stop') return
-        at = goOn === 'next' ? at + 1 : Math.max(at + 1, indexOf(rows.slots, slotOf(goOn)))
+        if (goOn !== 'next') position = goOn
+        at = goOn === 'next' ? at + 1 : indexOf(rows.slots, slotOf(goOn))
       }
     }
   }
@@ -55,6 +64,32 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
     partition: PartitionKey,
     mutations: readonly Mutation[],
   ): Promise<CommitOutcome> {
+    await ownTurn
+    return apply(table, partition, mutations)
+  }
+
+  async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
+    await ownTurn
+    const id = nextId as TableId
+    const { partition, row } = catalogueKey(account, name)
+    const outcome = apply(catalogue, partition, [{ ...newCatalogueEntry(account, name, id), row }])
+    if (outcome.kind !== 'committed') return undefined
+    nextId++
+    tables.set(id, emptyRows())
+    return id
+  }
+
+  async function drop(account: AccountName, name: TableName): Promise<boolean> {
+    await ownTurn
+    const key = catalogueKey(account, name)
+    const entry = tables.get(catalogue)?.records.get(slotOf(key))
+    if (entry === undefined) return false
+    apply(catalogue, key.partition, [{ kind: 'remove', row: key.row, when: { kind: 'present' } }])
+    tables.delete(catalogueEntryOf(entry).id)
+    return true
+  }
+
+  function apply(table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): CommitOutcome {
     const rows = tables.get(table)
     if (rows === undefined) return { kind: 'no table' }
     const versions: Version[] = []
@@ -71,30 +106,13 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
     return { kind: 'committed', versions }
   }
 
-  async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
-    const id = nextId++ as TableId
-    const { partition, row } = catalogueKey(account, name)
-    const outcome = await commit(catalogue, partition, [{ ...newCatalogueEntry(account, name, id), row }])
-    if (outcome.kind !== 'committed') return undefined
-    tables.set(id, emptyRows())
-    return id
-  }
-
-  async function drop(account: AccountName, name: TableName): Promise<boolean> {
-    const key = catalogueKey(account, name)
-    const entry = await get(catalogue, key)
-    if (entry === undefined) return false
-    const outcome = await commit(catalogue, key.partition, [
-      { kind: 'remove', row: key.row, when: { kind: 'present' } },
-    ])
-    tables.delete(catalogueEntryOf(entry).id)
-    return outcome.kind === 'committed'
-  }
-
   async function close(): Promise<void> {
     tables.clear()
   }
 }
+
+/** Changes wait for a turn of their own: a scan visits one moment, also when its visitor makes changes. */
+const ownTurn = Promise.resolve()
 
 function emptyRows(): Rows {
   return { records: new Map(), slots: [] }

@@ -1,0 +1,33 @@
+/** What the disk under the data folders can do, asked in the simplest way. */
+import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** How many times a second 512 bytes can be appended and made durable, one after the other. */
+export function syncsPerSecond(folder: string, durationMs: number): number {
+  const file = join(folder, 'sync-probe')
+  const descriptor = openSync(file, 'a')
+  const bytes = Buffer.alloc(512, 'x')
+  try {
+    const beganMs = performance.now()
+    let count = 0
+    let elapsedMs = 0
+    while (elapsedMs < durationMs) {
+      writeSync(descriptor, bytes)
+      fdatasyncSync(descriptor)
+      count += 1
+      elapsedMs = performance.now() - beganMs
+    }
+    return (count / elapsedMs) * 1000
+  } finally {
+    closeSync(descriptor)
+    rmSync(file)
+  }
+}
+
+/** A folder that lives in memory makes every write look durable and free. */
+export function isInMemory(folder: string): boolean {
+  return memoryFileSystems.has(statfsSync(folder).type)
+}
+
+// Source: linux/magic.h, TMPFS_MAGIC and RAMFS_MAGIC.
+const memoryFileSystems = new Set([0x01021994, 0x858458f6])

@@ -1,0 +1,163 @@
+/** The servers that are measured, and how each is started. */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { exchange } from './connection.ts'
+import { startChild, stopChild } from './processes.ts'
+import { requestWriter } from './requests.ts'
+
+export interface Target {
+  readonly name: string
+  /** Answers every GET with the same row and stores nothing. */
+  readonly canned?: true
+  /** After writes, how long it may still be busy with them when nobody asks anything. */
+  readonly restMs?: number
+  start(place: Place): Promise<Server>
+}
+
+export interface Place {
+  /** For this target alone, and not there yet. */
+  readonly dataFolder: string
+  /** Kept from one run to the next. */
+  readonly installFolder: string
+}
+
+export interface Server {
+  readonly url: string
+  readonly pid: number
+  readonly version: string
+  /** From the start of its process to its first answer. */
+  readonly startMs: number
+  /** Undefined while it runs; afterwards, how it ended. */
+  ended(): string | undefined
+  stop(): Promise<void>
+}
+
+export const baseName = 'azurite'
+
+export const targets: readonly Target[] = [
+  // It writes its whole database every five seconds if anything has changed.
+  { name: baseName, restMs: 5500, start: startAzurite },
+  { name: 'partita', start: (place) => startPartita(place, []) },
+  { name: 'stub', canned: true, start: startStub },
+]
+
+const startMsMax = 60_000
+const installMsMax = 300_000
+
+const azuriteVersions = ['3.37.0', 'latest']
+
+async function startAzurite({ dataFolder, installFolder }: Place): Promise<Server> {
+  const version = await installAzurite(installFolder)
+  mkdirSync(dataFolder, { recursive: true })
+  const port = await freePort()
+  const main = join(installFolder, 'node_modules', 'azurite', 'dist', 'src', 'table', 'main.js')
+  // biome-ignore format: an option and its value share a line
+  const child = startChild(process.execPath, [
+    main,
+    '--location', dataFolder,
+    '--tableHost', '127.0.0.1',
+    '--tablePort', String(port),
+    // Its connections must survive the pauses between two requests that its own saving causes.
+    '--tableKeepAliveTimeout', '60',
+    '--silent', '--skipApiVersionCheck', '--disableTelemetry',
+  ], { cwd: dataFolder, stdio: ['ignore', 'ignore', 'inherit'] })
+  return await serverOf(child, version, async () => `http://127.0.0.1:${port}`)
+}
+
+async function installAzurite(folder: string): Promise<string> {
+  const description = join(folder, 'node_modules', 'azurite', 'package.json')
+  for (const version of existsSync(description) ? [] : azuriteVersions) {
+    process.stderr.write(`installing azurite@${version} into ${folder}\n`)
+    mkdirSync(folder, { recursive: true })
+    const npm = startChild(
+      'npm',
+      ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `azurite@${version}`],
+      { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], timeout: installMsMax },
+    )
+    const [code] = (await once(npm, 'exit')) as [number | null]
+    if (code === 0 && existsSync(description)) break
+  }
+  if (!existsSync(description))
+    throw new Error('Azurite could not be installed: is npm able to fetch packages?')
+  return (JSON.parse(readFileSync(description, 'utf8')) as { version: string }).version
+}
+
+const partitaMain = fileURLToPath(new URL('../src/command/partita.js', import.meta.url))
+const partitaDescription = fileURLToPath(new URL('../../package.json', import.meta.url))
+
+async function startPartita({ dataFolder }: Place, options: readonly string[]): Promise<Server> {
+  if (!existsSync(partitaMain)) throw new Error(`${partitaMain} is missing: build the service first.`)
+  mkdirSync(dataFolder, { recursive: true })
+  const readyFile = `${dataFolder}.ready.json`
+  const child = startChild(
+    process.execPath,
+    [partitaMain, 'serve', '--data', dataFolder, '--table-port', '0', '--ready-file', readyFile, ...options],
+    { cwd: dataFolder, stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  const { version } = JSON.parse(readFileSync(partitaDescription, 'utf8')) as { version: string }
+  return await serverOf(child, version, async () => {
+    const ready = existsSync(readyFile) ? readFileSync(readyFile, 'utf8') : ''
+    return ready.endsWith('}') || ready.endsWith('}\n')
+      ? (JSON.parse(ready) as { table: string }).table
+      : undefined
+  })
+}
+
+async function startStub(): Promise<Server> {
+  const main = fileURLToPath(new URL('./stub-server.js', import.meta.url))
+  const child = startChild(process.execPath, [main], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let url: string | undefined
+  if (child.stdout) createInterface(child.stdout).once('line', (line) => (url = line))
+  return await serverOf(child, `node ${process.versions.node}`, async () => url)
+}
+
+/** Waits until the child's address is known and somebody answers there. */
+async function serverOf(
+  child: ChildProcess,
+  version: string,
+  address: () => Promise<string | undefined>,
+): Promise<Server> {
+  const beganMs = performance.now()
+  const deadlineMs = beganMs + startMsMax
+  while (performance.now() < deadlineMs) {
+    const end = ended()
+    if (end !== undefined) throw new Error(`the server ended before it answered: ${end}`)
+    const url = await address()
+    if (url !== undefined && child.pid !== undefined && (await answers(url))) {
+      const startMs = performance.now() - beganMs
+      return { url, pid: child.pid, version, startMs, ended, stop: async () => await stopChild(child) }
+    }
+    await pause(5)
+  }
+  throw new Error(`the server did not answer within ${startMsMax} ms`)
+
+  function ended(): string | undefined {
+    if (child.signalCode !== null) return `killed by ${child.signalCode}`
+    return child.exitCode === null ? undefined : `exit code ${child.exitCode}`
+  }
+}
+
+/** Any answer will do: a row of a table that does not exist yet is refused, and that is an answer. */
+async function answers(url: string): Promise<boolean> {
+  try {
+    await exchange(url, requestWriter(new URL(url).host).get({ partition: 'p', row: 'r' }), startMsMax)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

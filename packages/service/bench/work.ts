@@ -1,0 +1,209 @@
+/** What a stream of a load client does: the operations, one after the other, and how their answers are judged. */
+import type { Answer } from './connection.ts'
+import { markOf, partitionQuery, type RequestWriter, rowQuery, scanQuery } from './requests.ts'
+import {
+  changeJson,
+  groupRow,
+  loadedRow,
+  newRow,
+  partitionName,
+  rowBytesMin,
+  rowJson,
+  rowsPerGroup,
+  rowsPerPartition,
+  scatter,
+  serialOfNewRows,
+} from './rows.ts'
+
+/** `rows` is the number of loaded rows; `from` and `until` are numbers in the sequence of one client. */
+export type Work =
+  | { readonly kind: 'load groups'; readonly from: number; readonly until: number }
+  | { readonly kind: 'load rows'; readonly from: number; readonly until: number }
+  | { readonly kind: 'get'; readonly rows: number; readonly seed: number; readonly canned: boolean }
+  | { readonly kind: 'query row'; readonly rows: number; readonly seed: number }
+  | { readonly kind: 'query page'; readonly rows: number; readonly seed: number }
+  | { readonly kind: 'query table'; readonly rows: number; readonly seed: number }
+  | { readonly kind: 'merge'; readonly rows: number; readonly seed: number }
+  | { readonly kind: 'insert'; readonly rows: number; readonly client: number; readonly from: number }
+  | { readonly kind: 'insert group'; readonly rows: number; readonly client: number; readonly from: number }
+  | {
+      readonly kind: 'delete'
+      readonly rows: number
+      readonly client: number
+      readonly from: number
+      readonly until: number
+    }
+
+export interface Operation {
+  readonly request: string
+  /** What is wrong with the answer, if anything. */
+  complaint(answer: Answer): string | undefined
+  /** The operation that finishes this one, as the further pages of a query do. */
+  rest?(answer: Answer): Operation | undefined
+}
+
+/** Yields the next operation; undefined once there is nothing left to do. */
+export type Operations = () => Operation | undefined
+
+/** Requests that need a signature of their own are signed in advance, this many, and then sent again. */
+const signedAheadMax = 20_000
+const deletedAheadMax = 200_000
+
+export function operationsOf(work: Work, write: RequestWriter): Operations {
+  switch (work.kind) {
+    case 'load groups':
+      return counted(work.from / rowsPerGroup, work.until / rowsPerGroup, (group) => {
+        const first = group * rowsPerGroup
+        return groupOf((place) => rowJson(loadedRow(first + place), first + place))
+      })
+    case 'load rows':
+      return counted(work.from, work.until, (number) => ({
+        request: write.insert(rowJson(loadedRow(number), number)),
+        complaint: noContent,
+      }))
+    case 'get':
+      return cycled(signedAheadMax, (turn) => {
+        const address = loadedRow(picked(turn, work.seed, work.rows))
+        return { request: write.get(address), complaint: work.canned ? ok : holds([markOf(address)], 1) }
+      })
+    case 'query row':
+      return counted(0, Infinity, (turn) => {
+        const address = loadedRow(picked(turn, work.seed, work.rows))
+        return { request: write.query(rowQuery(address)), complaint: holds([markOf(address)], 1) }
+      })
+    case 'query page':
+      return counted(0, Infinity, (turn) => {
+        const partition = picked(turn, work.seed, work.rows / rowsPerPartition)
+        const first = loadedRow(partition * rowsPerPartition)
+        const last = loadedRow((partition + 1) * rowsPerPartition - 1)
+        return {
+          request: write.query(partitionQuery(partitionName(partition))),
+          complaint: holds([markOf(first), markOf(last)], rowsPerPartition),
+        }
+      })
+    case 'query table':
+      return counted(0, Infinity, (turn) => {
+        const number = picked(turn, work.seed, work.rows)
+        return scanFor(markOf(loadedRow(number)), scanQuery(number), false, '')
+      })
+    case 'merge':
+      return cycled(signedAheadMax, (turn) => {
+        const number = picked(turn, work.seed, work.rows)
+        return { request: write.merge(loadedRow(number), changeJson(turn)), complaint: noContent }
+      })
+    case 'insert':
+      return counted(work.from, Infinity, (number) => ({
+        request: write.insert(
+          rowJson(newRow(work.client, number, work.rows / rowsPerPartition), serialOfNewRows),
+        ),
+        complaint: noContent,
+      }))
+    case 'insert group':
+      return counted(work.from, Infinity, (group) =>
+        groupOf((place) =>
+          rowJson(groupRow(work.client, group, place, work.rows / rowsPerPartition), serialOfNewRows),
+        ),
+      )
+    case 'delete':
+      return signedAhead(work.from, Math.min(work.until, work.from + deletedAheadMax), (number) => ({
+        request: write.remove(newRow(work.client, number, work.rows / rowsPerPartition)),
+        complaint: noContent,
+      }))
+    default:
+      return unreachable(work)
+  }
+
+  function groupOf(jsonAt: (place: number) => string): Operation {
+    const jsons = Array.from({ length: rowsPerGroup }, (_, place) => jsonAt(place))
+    return { request: write.group(jsons), complaint: allWritten }
+  }
+
+  /** A query of the whole table, page by page; the row asked for must be met on the way, once. */
+  function scanFor(mark: string, filter: string, met: boolean, position: string): Operation {
+    const metIn = (answer: Answer) => met || answer.body.includes(mark)
+    return {
+      request: write.query(filter + position),
+      complaint: (answer) => {
+        if (answer.status !== 200) return ok(answer)
+        if (met && answer.body.includes(mark)) return `${mark} came twice`
+        return positionIn(answer) === '' && !metIn(answer) ? `the query ended without ${mark}` : undefined
+      },
+      rest: (answer) => {
+        const next = positionIn(answer)
+        return next === '' ? undefined : scanFor(mark, filter, metIn(answer), next)
+      },
+    }
+  }
+}
+
+function counted(from: number, until: number, make: (number: number) => Operation): Operations {
+  let next = from
+  return () => (next < until ? make(next++) : undefined)
+}
+
+function signedAhead(from: number, until: number, make: (number: number) => Operation): Operations {
+  const operations = Array.from({ length: until - from }, (_, index) => make(from + index))
+  let next = 0
+  return () => operations[next++]
+}
+
+function cycled(length: number, make: (turn: number) => Operation): Operations {
+  const operations = Array.from({ length }, (_, turn) => make(turn))
+  let next = 0
+  return () => operations[next++ % length]
+}
+
+function picked(turn: number, seed: number, count: number): number {
+  return scatter(turn + Math.imul(seed, 0x9e3779b1)) % count
+}
+
+function ok(answer: Answer): string | undefined {
+  return answer.status === 200 ? undefined : refusal(answer, 200)
+}
+
+function noContent(answer: Answer): string | undefined {
+  return answer.status === 204 ? undefined : refusal(answer, 204)
+}
+
+function holds(marks: readonly string[], rows: number): (answer: Answer) => string | undefined {
+  return (answer) => {
+    if (answer.status !== 200) return refusal(answer, 200)
+    if (answer.body.length < rows * rowBytesMin) return `only ${answer.body.length} bytes for ${rows} rows`
+    const missing = marks.find((mark) => !answer.body.includes(mark))
+    return missing === undefined ? undefined : `an answer without ${missing}`
+  }
+}
+
+function allWritten(answer: Answer): string | undefined {
+  if (answer.status !== 202) return refusal(answer, 202)
+  let at = 0
+  for (let part = 0; part < rowsPerGroup; part++) {
+    at = answer.body.indexOf('HTTP/1.1 204', at) + 1
+    if (at === 0) return `a group of which ${part} parts were written: ${excerpt(answer)}`
+  }
+  return undefined
+}
+
+function refusal(answer: Answer, expected: number): string {
+  return `status ${answer.status} instead of ${expected}: ${excerpt(answer)}`
+}
+
+function excerpt(answer: Answer): string {
+  return answer.body.toString('latin1', 0, 160).replaceAll(/\s+/g, ' ')
+}
+
+const continuation = /\r\nx-ms-continuation-(nextpartitionkey|nextrowkey): *([^\r]*)/gi
+
+/** Where the next page begins, as query parameters; empty after the last page. */
+function positionIn(answer: Answer): string {
+  let parameters = ''
+  for (const [, name, value] of answer.head.matchAll(continuation)) {
+    const parameter = name?.toLowerCase() === 'nextrowkey' ? 'NextRowKey' : 'NextPartitionKey'
+    parameters += `&${parameter}=${encodeURIComponent(value ?? '')}`
+  }
+  return parameters
+}
+
+function unreachable(value: never): never {
+  throw new Error(`unexpected ${JSON.stringify(value)}`)
+}

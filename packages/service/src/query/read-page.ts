@@ -1,0 +1,295 @@
+/**
+ * Reads one page of a plan: rows in key order, up to `top`, within budgets of time, rows and bytes.
+ *
+ * A full page is not the end: reading goes on to the next row that matches, so that a token is given only
+ * when more is to come, or when a budget ended the search. Every page gets at least one row further.
+ */
+import { compareKeys, type EntityKey, type KeyPosition, successor } from '../model/keys.ts'
+import { type EntityRecord, keyOf, partitionKeyFrom, recordBytes, rowKeyFrom } from '../model/record.ts'
+import type { TableId } from '../model/table.ts'
+import type { Store } from '../store/store.ts'
+import { below, compareUnits, equal, type NumericComparison, unitsOf } from './compare-in-place.ts'
+import { compileFilter, type Predicate } from './compile-filter.ts'
+import type { Continuation } from './continuation.ts'
+import type { Filter } from './filter.ts'
+import { keyOfPoint, type Plan, type PlanRange, resumePlan } from './plan-filter.ts'
+import { cutsNotAbove, type TextSet } from './regions.ts'
+
+export interface PageRequest {
+  readonly table: TableId
+  readonly plan: Plan
+  /** Where an earlier page ended. */
+  readonly from?: KeyPosition | undefined
+  /** 1 to limits.pageRowsMax. */
+  readonly top: number
+  /** Reads a clock that only goes forward. */
+  readonly nowMs: () => number
+  readonly budgets?: Partial<PageBudgets>
+  /** Whether the client has gone. */
+  readonly hungUp?: () => boolean
+  readonly realism?: Realism | undefined
+  readonly numbers?: NumericComparison
+  /** Counts the partitions met, which costs a comparison for each row. */
+  readonly countsPartitions?: boolean
+}
+
+export interface PageBudgets {
+  readonly scanMs: number
+  readonly scanRowsMax: number
+  readonly bytesMax: number
+  /** A seek costs about as much as this many rows, so after as many in vain it is worth one. */
+  readonly missesBeforeSeek: number
+}
+
+export const pageBudgets: PageBudgets = {
+  scanMs: 5000,
+  scanRowsMax: 100_000,
+  bytesMax: 16 * 1024 * 1024,
+  missesBeforeSeek: 8,
+}
+
+/** Ends pages where the cloud might, so that clients meet short and empty pages and sparse tokens. */
+export interface Realism {
+  /** At least 0, below 1. */
+  readonly random: () => number
+}
+
+/** Uses a matching row, valid during the call only, and tells how many bytes came of it. */
+export type Take = (record: EntityRecord) => number
+
+export type Stop = 'exhausted' | 'top' | 'time' | 'scanBudget' | 'bytes' | 'injected' | 'aborted'
+
+export interface Page {
+  readonly stop: Stop
+  /** Undefined when the plan is exhausted. */
+  readonly next: Continuation | undefined
+  readonly counters: PageCounters
+}
+
+export interface PageCounters {
+  readonly seeks: number
+  /** Rows met, before their residual was asked. */
+  readonly scanned: number
+  /** May be one more than returned: the row that showed that more is to come. */
+  readonly matched: number
+  readonly returned: number
+  readonly bytesRead: number
+  readonly bytesTaken: number
+  /** Only if the request counts them. */
+  readonly partitions: number | undefined
+}
+
+/** Rows between two looks at the clock. */
+const rowsBetweenLooks = 64
+
+export async function readPage(store: Store, request: PageRequest, take: Take): Promise<Page> {
+  const { table, from, top, nowMs, hungUp, realism } = request
+  const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
+  const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
+  const predicateOf = predicates(request.numbers)
+  const rangeOf = rangeFinder(ranges)
+  const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
+  const partitions = request.countsPartitions ? partitionCounter() : undefined
+  const startMs = nowMs()
+  let stop: Stop = 'exhausted'
+  let stoppedAt: EntityKey | undefined
+  let next: Continuation | undefined
+  let [seeks, scanned, matched, returned, bytesRead, bytesTaken, misses] = [0, 0, 0, 0, 0, 0, 0]
+
+  const [range] = ranges
+  const point = ranges.length === 1 && range !== undefined ? keyOfPoint(range) : undefined
+  if (hungUp?.()) {
+    stop = 'aborted'
+  } else if (point !== undefined) {
+    const record = await store.get(table, point)
+    if (record !== undefined) visit(record)
+    seeks = 1
+  } else if (ranges.length > 0) {
+    await store.scan(table, ranges, visit)
+    seeks += rangesBegun()
+  }
+  const counters = {
+    seeks,
+    scanned,
+    matched,
+    returned,
+    bytesRead,
+    bytesTaken,
+    partitions: partitions?.count(),
+  }
+  return { stop, next, counters }
+
+  function visit(record: EntityRecord): 'next' | 'stop' | KeyPosition {
+    const spent = spentBudget()
+    if (spent !== undefined) return end(spent, record)
+    const injected = injectedCut?.(record)
+    if (injected !== undefined) return end('injected', record, injected)
+    scanned++
+    bytesRead += recordBytes(record)
+    partitions?.meet(record)
+    const range = rangeOf(record)
+    if (range.skip?.isIn(record) === false) {
+      if (++misses < missesBeforeSeek) return 'next'
+      misses = 0
+      seeks++
+      return range.skip.after(keyOf(record))
+    }
+    misses = 0
+    if (range.residual !== undefined && !predicateOf(range.residual)(record)) return 'next'
+    matched++
+    if (returned === top) return end('top', record)
+    returned++
+    bytesTaken += take(record)
+    return 'next'
+  }
+
+  function spentBudget(): Stop | undefined {
+    if (scanned >= scanRowsMax) return 'scanBudget'
+    if (bytesTaken >= bytesMax) return 'bytes'
+    if (scanned === 0 || scanned % rowsBetweenLooks !== 0) return undefined
+    if (hungUp?.()) return 'aborted'
+    return nowMs() - startMs >= scanMs ? 'time' : undefined
+  }
+
+  function end(reason: Stop, record: EntityRecord, at?: Continuation): 'stop' {
+    stop = reason
+    stoppedAt = keyOf(record)
+    next = at ?? stoppedAt
+    return 'stop'
+  }
+
+  function rangesBegun(): number {
+    const last = stoppedAt
+    if (last === undefined) return ranges.length
+    return ranges.filter((range) => compareKeys(range.from, last) <= 0).length
+  }
+}
+
+/** One predicate for each residual met: a plan may have many ranges, of which a page reads a few. */
+function predicates(numbers: NumericComparison | undefined): (residual: Filter) => Predicate {
+  const known = new Map<Filter, Predicate>()
+  let [lastResidual, last]: [Filter | undefined, Predicate | undefined] = [undefined, undefined]
+  return (residual) => {
+    if (residual === lastResidual && last !== undefined) return last
+    const predicate = known.get(residual) ?? compileFilter(residual, { numbers: numbers ?? 'strict' })
+    known.set(residual, predicate)
+    lastResidual = residual
+    last = predicate
+    return predicate
+  }
+}
+
+interface RangeInUse {
+  readonly residual: Filter | undefined
+  readonly skip: SkipSet | undefined
+}
+
+/** The range a row belongs to. REQUIRES: rows come in order, each in one of the ranges. */
+function rangeFinder(ranges: readonly PlanRange[]): (record: EntityRecord) => RangeInUse {
+  const [first] = ranges
+  let range = rangeInUse(first)
+  const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
+  if (areAlike) return () => range
+  let index = 0
+  let isPast = pastEnd(first)
+  return (record) => {
+    while (isPast(record)) {
+      index++
+      range = rangeInUse(ranges[index])
+      isPast = pastEnd(ranges[index])
+    }
+    return range
+  }
+}
+
+function rangeInUse(range: PlanRange | undefined): RangeInUse {
+  return {
+    residual: range?.residual,
+    skip: range?.rows === undefined ? undefined : skipSet(range.rows),
+  }
+}
+
+/** Whether a row lies behind the range. */
+function pastEnd(range: PlanRange | undefined): (record: EntityRecord) => boolean {
+  const until = range?.until
+  if (until === undefined) return () => false
+  const [partition, row] = [unitsOf(until.partition), unitsOf(until.row)]
+  return (record) => {
+    const relation = compareUnits(record, partitionKeyFrom(record), partition)
+    if (relation !== equal) return relation !== below
+    return compareUnits(record, rowKeyFrom(record), row) !== below
+  }
+}
+
+interface SkipSet {
+  isIn(record: EntityRecord): boolean
+  /** Where the set goes on behind a key outside it. */
+  after(key: EntityKey): KeyPosition
+}
+
+function skipSet(rows: TextSet): SkipSet {
+  const cuts = rows.map(unitsOf)
+  return { isIn, after }
+
+  function isIn(record: EntityRecord): boolean {
+    const at = rowKeyFrom(record)
+    let [low, high] = [0, cuts.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareUnits(record, at, cuts[middle] as Uint16Array) === below) high = middle
+      else low = middle + 1
+    }
+    return low % 2 === 1
+  }
+
+  function after({ partition, row }: EntityKey): KeyPosition {
+    const nextRow = rows[cutsNotAbove(rows, row)]
+    if (nextRow !== undefined) return { partition, row: nextRow }
+    return { partition: successor(partition), row: rows[0] ?? '' }
+  }
+}
+
+function partitionCounter() {
+  let count = 0
+  let last: Uint16Array | undefined
+  return {
+    count: () => count,
+    meet(record: EntityRecord): void {
+      if (last !== undefined && compareUnits(record, partitionKeyFrom(record), last) === equal) return
+      count++
+      last = unitsOf(keyOf(record).partition)
+    },
+  }
+}
+
+/**
+ * Decides before each row whether the page ends there, and at which of the positions that mean the same:
+ * just behind the last row, at the start of the row's partition, or at the row.
+ */
+function injectCut(realism: Realism, from: KeyPosition | undefined, top: number) {
+  const { random } = realism
+  const rowsMax = random() < 0.5 ? Math.floor(random() * Math.min(top, 20)) : Number.POSITIVE_INFINITY
+  let rows = 0
+  let last: EntityKey | undefined
+  return (record: EntityRecord): Continuation | undefined => {
+    const key = keyOf(record)
+    const isPartitionEnd = last !== undefined && last.partition !== key.partition
+    const ends = rows >= rowsMax || (isPartitionEnd && random() < 0.5)
+    const cut = ends ? positions(key).find((position) => isProgress(position)) : undefined
+    rows++
+    last = key
+    return cut
+  }
+
+  function positions(key: EntityKey): Continuation[] {
+    const behind = last === undefined ? [] : [{ partition: last.partition, row: successor(last.row) }]
+    const start = last?.partition === key.partition ? [] : [{ partition: key.partition, row: undefined }]
+    const all: Continuation[] = [...behind, ...start, key]
+    return all.slice(Math.floor(random() * all.length))
+  }
+
+  /** A token must lead further than the one it answers, or a client could be sent round for ever. */
+  function isProgress({ partition, row = '' }: Continuation): boolean {
+    return from === undefined || compareKeys({ partition, row }, from) > 0
+  }
+}
