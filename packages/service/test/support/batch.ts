@@ -104,7 +104,7 @@ export interface TestTables {
 
 export function contextOf(store: Store): AnswerContext {
   const accounts = parseAccounts(`${developmentAccount.name}:${developmentAccount.key}`)
-  return { store, clock: systemClock(), accounts, deletedNameSeconds: 0 }
+  return { store, clock: systemClock(), accounts, deletedNameSeconds: 0, realism: false }
 }
 
 export async function startTables(

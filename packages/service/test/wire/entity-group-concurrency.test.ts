@@ -1,8 +1,5 @@
 /** Many clients increment one counter in groups guarded by its ETag, on disk, while others look on. */
 import { strict as assert } from 'node:assert'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { wholePartition, type PartitionKey } from '../../src/model/keys.ts'
@@ -22,6 +19,7 @@ import {
   type TestTables,
 } from '../support/batch.ts'
 import { openRaw, requestBytes } from '../support/raw-http.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const clients = 16
 const incrementsEach = 6
@@ -29,8 +27,8 @@ const followers = Array.from({ length: 9 }, (_, i) => `follower${i}`)
 
 describe('Entity group transactions side by side', () => {
   it('lose no increment and never show half a group', async () => {
-    const path = await mkdtemp(join(tmpdir(), 'partita-groups-'))
-    const tables = await startTables(await openLmdbStore({ path, clock: systemClock() }))
+    const store = await openLmdbStore({ path: await temporaryFolder(), clock: systemClock() })
+    const tables = await startTables(store)
     try {
       await tables.batch(changeSet(['counter', ...followers].map((row) => insert(row, { value: 0 }))))
       let running = true
@@ -45,7 +43,6 @@ describe('Entity group transactions side by side', () => {
       )
     } finally {
       await tables.close()
-      await rm(path, { recursive: true })
     }
   })
 })

@@ -1,12 +1,7 @@
 /** Groups under SIGKILL: whole or not there at all, and there whenever they were acknowledged. */
 import { strict as assert } from 'node:assert'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as passed } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { everything } from '../../src/model/keys.ts'
 import { keyOf, propertiesOf } from '../../src/model/record.ts'
 import { systemClock } from '../../src/model/ticks.ts'
@@ -22,26 +17,22 @@ import {
   table,
 } from '../support/batch.ts'
 import { openRaw, requestBytes } from '../support/raw-http.ts'
+import { startServer } from '../support/server-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const kills = 20
 const writers = 4
 const rowsEach = 8
-const command = fileURLToPath(new URL('../../src/command/partita.js', import.meta.url))
 
 describe('Entity group transactions under kill -9', () => {
-  let folder: string
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'partita-crash-'))
-  })
-  after(() => rm(folder, { recursive: true }))
-
   it(`${kills} times: all or nothing, and nothing acknowledged is lost`, async () => {
+    const data = await temporaryFolder()
     /** Groups by name; true once acknowledged. */
     const groups = new Map<string, boolean>()
     let acknowledged = 0
     for (let round = 0; round <= kills; round++) {
       // What the last kill left is looked at while the next server starts: both must cope with it.
-      const [server] = await Promise.all([startServer(round), round === 0 ? undefined : check(groups)])
+      const [server] = await Promise.all([startServer(data), round === 0 ? undefined : check(data, groups)])
       if (round === 0) await createTable(server.url)
       if (round === kills) {
         // The last start shows that the service itself comes up on what was left.
@@ -49,59 +40,45 @@ describe('Entity group transactions under kill -9', () => {
         const connection = await openRaw(server.url)
         assert.equal((await connection.send(requestBytes({ method: 'GET', target: url }))).status, 200)
         connection.close()
-        await stop(server.child)
+        await server.kill()
         break
       }
       const writing = Array.from({ length: writers }, (_, writer) =>
         write(server.url, `${round}-${writer}`, groups),
       )
       await passed(20 + Math.random() * 60)
-      await stop(server.child)
+      await server.kill()
       await Promise.all(writing)
       acknowledged = [...groups.values()].filter(Boolean).length
     }
     assert(acknowledged > kills, `only ${acknowledged} groups were acknowledged`)
   })
-
-  async function startServer(round: number): Promise<{ url: string; child: ChildProcess }> {
-    const readyFile = join(folder, `ready-${round}`)
-    const options = ['--data', join(folder, 'data'), '--table-port', '0', '--ready-file', readyFile]
-    const child = spawn(process.execPath, [command, 'serve', ...options], { stdio: 'ignore' })
-    for (let tries = 0; tries < 1_000; tries++) {
-      assert.equal(child.exitCode, null, 'the server did not start')
-      await passed(10)
-      const text = await readFile(readyFile, 'utf8').catch(() => '')
-      if (text !== '') return { url: (JSON.parse(text) as { table: string }).table, child }
-    }
-    child.kill('SIGKILL')
-    throw new Error('the server was not ready in time')
-  }
-
-  async function check(groups: ReadonlyMap<string, boolean>): Promise<void> {
-    const store = await openLmdbStore({ path: join(folder, 'data'), clock: systemClock() })
-    try {
-      const entry = await findTable(store, account, table)
-      assert(entry !== undefined, 'the table is gone')
-      const rows = new Map<string, number>()
-      let head: unknown
-      await store.scan(entry.id, [everything], (record) => {
-        const { row } = keyOf(record)
-        const group = propertiesOf(record)[0]?.value.value
-        if (row === 'head') head = group
-        else rows.set(group as string, (rows.get(group as string) ?? 0) + 1)
-        return 'next'
-      })
-      for (const [group, acknowledged] of groups) {
-        const found = rows.get(group) ?? 0
-        assert(found === rowsEach || (found === 0 && !acknowledged), `${group}: ${found} rows`)
-      }
-      for (const group of rows.keys()) assert(groups.has(group), `nobody wrote ${group}`)
-      assert(rows.has(head as string), `the head is of ${String(head)}, which is not there`)
-    } finally {
-      await store.close()
-    }
-  }
 })
+
+async function check(path: string, groups: ReadonlyMap<string, boolean>): Promise<void> {
+  const store = await openLmdbStore({ path, clock: systemClock() })
+  try {
+    const entry = await findTable(store, account, table)
+    assert(entry !== undefined, 'the table is gone')
+    const rows = new Map<string, number>()
+    let head: unknown
+    await store.scan(entry.id, [everything], (record) => {
+      const { row } = keyOf(record)
+      const group = propertiesOf(record)[0]?.value.value
+      if (row === 'head') head = group
+      else rows.set(group as string, (rows.get(group as string) ?? 0) + 1)
+      return 'next'
+    })
+    for (const [group, acknowledged] of groups) {
+      const found = rows.get(group) ?? 0
+      assert(found === rowsEach || (found === 0 && !acknowledged), `${group}: ${found} rows`)
+    }
+    for (const group of rows.keys()) assert(groups.has(group), `nobody wrote ${group}`)
+    assert(rows.has(head as string), `the head is of ${String(head)}, which is not there`)
+  } finally {
+    await store.close()
+  }
+}
 
 async function createTable(url: string): Promise<void> {
   const connection = await openRaw(url)
@@ -128,10 +105,4 @@ async function write(url: string, name: string, groups: Map<string, boolean>): P
     assert.equal(parts.length, rowsEach + 1, parts[0]?.text)
     groups.set(group, true)
   }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await exited
 }

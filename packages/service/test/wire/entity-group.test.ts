@@ -606,6 +606,38 @@ describe('Entity group transactions: reads', () => {
     assert.equal((await tables.batch(direct(read('1')))).parts[0]?.status, 404)
   })
 
+  it('a query, with where its next page begins', async () => {
+    await tables.seed(['1', '2', '3'])
+    const query = at("people()?$filter=RowKey%20gt%20'1'&$top=1", read('1'))
+    const { layout, parts } = await tables.batch(direct(query))
+    assert.equal(layout, 'operation')
+    assert.deepEqual(
+      parts[0]?.headers.map((header) => header.replace(/(continuation-\w+: ).*/, '$1TOKEN')),
+      [
+        'DataServiceVersion: 3.0;',
+        'Content-Type: application/json;odata=minimalmetadata;streaming=true;charset=utf-8',
+        'X-Content-Type-Options: nosniff',
+        'Cache-Control: no-cache',
+        'x-ms-continuation-NextPartitionKey: TOKEN',
+        'x-ms-continuation-NextRowKey: TOKEN',
+      ],
+    )
+    const { value } = JSON.parse(parts[0]?.body ?? '') as { value: { RowKey: string }[] }
+    assert.deepEqual(
+      value.map((row) => row.RowKey),
+      ['2'],
+    )
+  })
+
+  it('a query that cannot be read, and one in a change set', async () => {
+    const query = at('people?$filter=aaa%20bbb%20ccc', read('1'))
+    const { parts } = await tables.batch(direct(query))
+    assert.deepEqual([parts[0]?.status, parts[0]?.code], [400, 'InvalidInput'])
+    assert.match(parts[0]?.message ?? '', /^0:/)
+    const inSet = await tables.batch(changeSet([insert('1'), query]))
+    assert.deepEqual([inSet.parts[0]?.status, inSet.parts[0]?.message], [400, `1:${input}`])
+  })
+
   it('in its own format', async () => {
     const { parts } = await tables.batch(direct(read('old', { Accept: 'application/json;odata=nometadata' })))
     assert.doesNotMatch(parts[0]?.body ?? '', /odata/)
