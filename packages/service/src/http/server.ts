@@ -128,11 +128,14 @@ export function createHttpServer(context: ServerContext): HttpServer {
       outgoing.end(reply.body)
       return
     }
-    // The body is one chunk, framed here, so that header and body leave in a single write.
+    // The body is one chunk, framed here, so that header and body leave in a single write. Ending with the
+    // text would add an empty second part to it, which costs a sixth of a small answer.
     outgoing.chunkedEncoding = false
     const frame = `${reply.body.length.toString(16)}\r\n`
     if (typeof reply.body === 'string') {
-      outgoing.end(`${frame}${reply.body}${lastChunk}`, 'latin1')
+      outgoing.write(`${frame}${reply.body}${lastChunk}`, 'latin1')
+      outgoing.uncork()
+      outgoing.end()
     } else {
       outgoing.cork()
       outgoing.write(frame, 'latin1')
