@@ -1,7 +1,7 @@
 /** Node's HTTP server around the pipeline: sockets, limits, timeouts and the bytes of an answer. */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
@@ -27,13 +27,18 @@ export interface LogEntry {
 
 export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>
-  /** Stops accepting, answers what is in flight, and resolves when the last connection is gone. */
+  /**
+   * Stops accepting, answers what is in flight, and resolves when the last connection is gone. Requests
+   * that do not arrive whole within a few seconds are given up.
+   */
   close(): Promise<void>
 }
 
 const keepAliveMs = 130_000
 const headersMs = 15_000
 const requestMs = 120_000
+/** How long closing waits for requests under way: less than the ten seconds containers are given. */
+const closeMs = 8_000
 /** A body over the limit is read and thrown away up to here, so that its client gets to see the refusal. */
 const discardedBytesMax = 16 * limits.requestBodyBytesMax
 const withBody = new Set(['POST', 'PUT', 'MERGE', 'PATCH'])
@@ -49,13 +54,37 @@ export function createHttpServer(context: ServerContext): HttpServer {
       noDelay: true,
     },
     (incoming, outgoing) => {
+      noteRequest(incoming.socket, outgoing)
       // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
       void serve(incoming, outgoing)
     },
   )
   server.on('clientError', refuseConnection)
+  const connections = new Map<Socket, Connection>()
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { unanswered: 0, bytesAnswered: 0 })
+    socket.once('close', () => connections.delete(socket))
+  })
+  // Called by close(). Node's own cuts answers still being sent, and waits for who never sent a byte.
+  server.closeIdleConnections = () => {
+    for (const [socket, { unanswered, bytesAnswered }] of connections) {
+      if (unanswered === 0 && socket.bytesRead === bytesAnswered) socket.destroy()
+    }
+  }
   let closing = false
   return { listen, close }
+
+  function noteRequest(socket: Socket, outgoing: ServerResponse): void {
+    const connection = connections.get(socket)
+    if (connection === undefined) return
+    connection.unanswered++
+    outgoing.once('close', () => {
+      connection.unanswered--
+      connection.bytesAnswered = socket.bytesRead
+      // Its head may have left before closing began, and so without saying that it is the last.
+      if (closing && connection.unanswered === 0) socket.end()
+    })
+  }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const startedMs = performance.now()
@@ -114,9 +143,10 @@ export function createHttpServer(context: ServerContext): HttpServer {
 
   /** Paths of our own: `-` can be neither an account nor a table. */
   async function serveOurs(path: string, outgoing: ServerResponse): Promise<void> {
+    if (closing) outgoing.shouldKeepAlive = false
     if (path === '/-/live') return tell(outgoing, 200, { status: 'live' })
     if (path !== '/-/ready') return tell(outgoing, 404, { status: 'unknown' })
-    const ready = !closing && (await context.isReady())
+    const ready = (await context.isReady()) && !closing
     return tell(outgoing, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready' })
   }
 
@@ -131,9 +161,17 @@ export function createHttpServer(context: ServerContext): HttpServer {
   async function close(): Promise<void> {
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
+    const giveUp = setTimeout(() => server.closeAllConnections(), closeMs)
     await closed
+    clearTimeout(giveUp)
   }
+}
+
+interface Connection {
+  /** Requests whose answer has not left to its last byte. */
+  unanswered: number
+  /** What had been received when the last answer left; more than that is the beginning of a request. */
+  bytesAnswered: number
 }
 
 const lastChunk = '\r\n0\r\n\r\n'

@@ -22,7 +22,11 @@ export interface LmdbStoreOptions {
   readonly path: string
   readonly clock: Clock
   readonly durability?: Durability
+  /** How much of the disk is left free: below it only deletions are accepted. */
+  readonly reserveBytes?: number
 }
+
+const reserveBytesDefault = 32 * 1024 * 1024
 
 /** How long a scan keeps the thread before it lets other requests run, and how often it looks. */
 const sliceMs = 4
@@ -37,11 +41,11 @@ interface Waiting {
 }
 
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
-  const { clock, durability = 'sync' } = options
+  const { clock, durability = 'sync', reserveBytes = reserveBytesDefault } = options
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
-    workerData: { path, durability } satisfies WriterOptions,
+    workerData: { path, durability, reserveBytes } satisfies WriterOptions,
   })
   const waiting = new Map<number, Waiting>()
   const packer = commitPacker()
