@@ -1,6 +1,4 @@
 /** Requests with the text their clients signed and the signature they sent. */
-import { developmentKey } from './wire.ts'
-
 export type Vector = readonly [
   id: string,
   scheme: 'sharedkey' | 'sharedkeylite',
@@ -9,6 +7,7 @@ export type Vector = readonly [
   headers: Readonly<Record<string, string>>,
   text: string,
   signature: string,
+  /** The development key when left out. */
   key?: string,
 ]
 
@@ -68,11 +67,11 @@ export const foreignVectors: readonly Vector[] = [
   ['JS-1', 'sharedkeylite', 'GET', "/tablename(PartitionKey='p1',RowKey='r1')", { 'x-ms-date': 'Thu, 03 Sep 2020 18:50:45 GMT' },
     "Thu, 03 Sep 2020 18:50:45 GMT\n/accountName/tablename(PartitionKey='p1',RowKey='r1')", 'mzKy4ZjXbTEueNQp2cxou+kKrfCnWpdau5I6kJIO58g=', 'accountKey'],
   ['PUB-1', 'sharedkey', 'GET', '/devstoreaccount1/Todo?comp=acl', { 'x-ms-date': 'Thu, 24 Feb 2022 15:34:17 GMT' },
-    'GET\n\n\nThu, 24 Feb 2022 15:34:17 GMT\n/devstoreaccount1/devstoreaccount1/Todo?comp=acl', 'sUNi3ygCN1YCaUfjbsOZHy5ypoJMR7o6m1w0ods6Aiw=', developmentKey],
+    'GET\n\n\nThu, 24 Feb 2022 15:34:17 GMT\n/devstoreaccount1/devstoreaccount1/Todo?comp=acl', 'sUNi3ygCN1YCaUfjbsOZHy5ypoJMR7o6m1w0ods6Aiw='],
   ['PUB-2', 'sharedkey', 'POST', '/devstoreaccount1/Tables()', { 'content-type': 'application/json', 'x-ms-date': 'Sat, 05 Jun 2021 23:40:54 GMT' },
-    'POST\n\napplication/json\nSat, 05 Jun 2021 23:40:54 GMT\n/devstoreaccount1/devstoreaccount1/Tables()', 'URQdOMxn4AEv5sCjiqL5BzHj4lJayHMC0Cg2xBJXpyk=', developmentKey],
+    'POST\n\napplication/json\nSat, 05 Jun 2021 23:40:54 GMT\n/devstoreaccount1/devstoreaccount1/Tables()', 'URQdOMxn4AEv5sCjiqL5BzHj4lJayHMC0Cg2xBJXpyk='],
   ['PUB-3', 'sharedkeylite', 'GET', "/devstoreaccount1/table0(PartitionKey='%F0%A4%AD%A2PK2',RowKey='%F0%90%90%B7RK2')", { 'x-ms-date': 'Mon, 13 Dec 2021 18:29:45 GMT' },
-    "Mon, 13 Dec 2021 18:29:45 GMT\n/devstoreaccount1/devstoreaccount1/table0(PartitionKey='%F0%A4%AD%A2PK2',RowKey='%F0%90%90%B7RK2')", 'xwB+BPilGf+c8nckZuS+6VyZPq6Jl6a7P4o7DqyTXU4=', developmentKey],
+    "Mon, 13 Dec 2021 18:29:45 GMT\n/devstoreaccount1/devstoreaccount1/table0(PartitionKey='%F0%A4%AD%A2PK2',RowKey='%F0%90%90%B7RK2')", 'xwB+BPilGf+c8nckZuS+6VyZPq6Jl6a7P4o7DqyTXU4='],
   ['PUB-4', 'sharedkeylite', 'GET', '/devstoreaccount1/test', { 'x-ms-date': 'Sat, 22 May 2021 22:49:50 GMT' },
-    'Sat, 22 May 2021 22:49:50 GMT\n/devstoreaccount1/devstoreaccount1/test', 'jiUVQ7VyIq74T0M3pPlqNZ7+cb8wTTamlhqH+jt6rzU=', developmentKey],
+    'Sat, 22 May 2021 22:49:50 GMT\n/devstoreaccount1/devstoreaccount1/test', 'jiUVQ7VyIq74T0M3pPlqNZ7+cb8wTTamlhqH+jt6rzU='],
 ]
