@@ -7,6 +7,8 @@ export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'clock'> {
   readonly durability: Durability
   readonly readyFile: string | undefined
   readonly logRequests: boolean
+  /** Processes; 1 serves in this one. */
+  readonly workers: number
 }
 
 /** A mistake in how the command was called: told in a line, without a stack. */
@@ -33,6 +35,7 @@ export const serveOptions = {
     fallback: 'sync',
     says: 'when a write is acknowledged: on disk, at most a second before that, or when applied',
   },
+  workers: { value: 'N', fallback: '1', says: 'processes that share the store and the port' },
   accounts: { value: 'NAME:KEY[:KEY];…', says: 'accounts and their keys (better given by the environment)' },
   'ready-file': { value: 'FILE', says: 'written with the address once requests are answered' },
   'deleted-name-seconds': {
@@ -66,12 +69,19 @@ export function parseServeOptions(
     environment['AZURITE_ACCOUNTS'],
   ].find((value) => typeof value === 'string')
   const serverToken = text('server-token')
+  const data = text('data') ?? 'partita-data'
+  const workers = readNumber('workers', text('workers'), { min: 1, max: 64 })
+  if (workers > 1 && data === ':memory:') throw new UsageError('several workers cannot share :memory:')
   return {
-    data: text('data') ?? 'partita-data',
+    data,
+    workers,
     host: text('host') ?? '127.0.0.1',
-    tablePort: readNumber('table-port', text('table-port'), 65_535),
+    tablePort: readNumber('table-port', text('table-port'), { min: 0, max: 65_535 }),
     durability: readDurability(text('durability')),
-    deletedNameSeconds: readNumber('deleted-name-seconds', text('deleted-name-seconds'), 86_400),
+    deletedNameSeconds: readNumber('deleted-name-seconds', text('deleted-name-seconds'), {
+      min: 0,
+      max: 86_400,
+    }),
     ...(accounts === undefined ? {} : { accounts }),
     ...(serverToken === undefined ? {} : { serverToken }),
     realism: flag('realism'),
@@ -102,10 +112,14 @@ function parseGiven(argv: readonly string[]): Record<string, string | boolean | 
   }
 }
 
-function readNumber(name: OptionName, text: string | undefined, max: number): number {
+function readNumber(
+  name: OptionName,
+  text: string | undefined,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
   const value = text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value <= max)) throw new UsageError(`--${name} takes a number from 0 to ${max}, not '${text}'`)
-  return value
+  if (value >= min && value <= max) return value
+  throw new UsageError(`--${name} takes a number from ${min} to ${max}, not '${text}'`)
 }
 
 function readDurability(text: string | undefined): Durability {

@@ -10,6 +10,7 @@ import {
   UsageError,
   variableOf,
 } from './serve-options.ts'
+import { closeAsked, isWorker, leave, startWorkers, tellServing } from './workers.ts'
 
 export const serveHelp = helpText()
 
@@ -34,9 +35,10 @@ export async function serve(
       console.log(serveHelp)
       return 0
     }
+    if (isWorker) return await serveOne(options)
     if (options.readyFile !== undefined) ownReadyFile(options.readyFile)
     const stopped = stopSignal()
-    const service = await startService({ ...options, log: options.logRequests ? logRequest : ignore })
+    const service = options.workers > 1 ? await startWorkers(options.workers) : await start(options)
     try {
       announce(service, options)
       await stopped
@@ -50,12 +52,28 @@ export async function serve(
   }
 }
 
+function start(options: ServeOptions): Promise<RunningService> {
+  return startService({ ...options, log: options.logRequests ? logRequest : ignore })
+}
+
+/** One of several processes: the first of them speaks for all. */
+async function serveOne(options: ServeOptions): Promise<number> {
+  const service = await start(options)
+  const asked = closeAsked()
+  tellServing(service)
+  await asked
+  await service.close()
+  leave()
+  return 0
+}
+
 function announce(service: RunningService, options: ServeOptions): void {
   const memory = options.data === ':memory:'
   const lines = [
     `Partita is serving tables at ${service.url}`,
     `  connection string  ${shown(service.connectionString)}`,
     `  data               ${memory ? 'in memory only' : resolve(options.data)}`,
+    ...(options.workers > 1 ? [`  workers            ${options.workers} processes`] : []),
     `  durability         ${memory ? 'none: all is gone when this stops' : `${options.durability}: ${durabilityNotes[options.durability]}`}`,
   ]
   if (isPublicKey(options.accounts) && !loopback.test(options.host)) {

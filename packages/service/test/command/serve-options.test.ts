@@ -16,6 +16,7 @@ const table: readonly Row[] = [
   ['host',                 'localhost',     '0.0.0.0',       'host',               'localhost'],
   ['table-port',           '0',             '12345',         'tablePort',          0],
   ['durability',           'interval',      'memory',        'durability',         'interval'],
+  ['workers',              '2',             '3',             'workers',            2],
   ['accounts',             'one:a2V5',      'two:a2V5',      'accounts',           'one:a2V5'],
   ['ready-file',           'ready',         'other',         'readyFile',          'ready'],
   ['deleted-name-seconds', '30',            '31',            'deletedNameSeconds', 30],
@@ -38,6 +39,8 @@ const refused: readonly (readonly [argv: string[], environment: Record<string, s
   [['--table-port', '-1'],            {},                                      /--table-port/],
   [['--table-port', '1e3'],           {},                                      /--table-port .* '1e3'/],
   [['--durability', 'hopeful'],       {},                                      /--durability .* sync, interval, memory/],
+  [['--workers', '0'],                {},                                      /--workers .* 1 to 64/],
+  [['--workers', '2', '--data', ':memory:'], {},                               /:memory:/],
   [['--deleted-name-seconds', 'x'],   {},                                      /--deleted-name-seconds/],
   [[],                                { PARTITA_TABLE_PORT: 'http' },          /table-port/],
   [[],                                { PARTITA_DURABILITY: 'SYNC' },          /durability/],
@@ -74,6 +77,7 @@ describe('options of partita serve', () => {
     const nothing = parseServeOptions([], {})
     assert.deepEqual(nothing, {
       data: 'partita-data',
+      workers: 1,
       host: '127.0.0.1',
       tablePort: 10002,
       durability: 'sync',
