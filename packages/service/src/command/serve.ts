@@ -58,13 +58,16 @@ function start(options: ServeOptions): Promise<RunningService> {
 
 /** One of several processes: the first of them speaks for all. */
 async function serveOne(options: ServeOptions): Promise<number> {
-  const service = await start(options)
-  const asked = closeAsked()
-  tellServing(service)
-  await asked
-  await service.close()
-  leave()
-  return 0
+  try {
+    const service = await start(options)
+    const asked = closeAsked()
+    tellServing(service)
+    await asked
+    await service.close()
+    return 0
+  } finally {
+    leave()
+  }
 }
 
 function announce(service: RunningService, options: ServeOptions): void {
