@@ -4,6 +4,7 @@ import { createHttpServer, type LogEntry } from './http/server.ts'
 import type { PartitionKey, RowKey } from './model/keys.ts'
 import { catalogue } from './model/table.ts'
 import { type Clock, systemClock } from './model/ticks.ts'
+import { findPolicies } from './store/catalogue.ts'
 import { type Durability, openLmdbStore } from './store/lmdb/lmdb-store.ts'
 import { openMemoryStore } from './store/memory/memory-store.ts'
 import type { Store } from './store/store.ts'
@@ -52,6 +53,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     store,
     clock,
     accounts,
+    policies: (account, table) => findPolicies(store, account, table),
     deletedNameSeconds: options.deletedNameSeconds ?? 0,
     realism: options.realism ?? false,
     serverToken: options.serverToken ?? recordedServerToken,

@@ -69,6 +69,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         target: url,
         rawHeaders: incoming.rawHeaders,
         secure: false,
+        peer: () => incoming.socket.remoteAddress,
         body: () => readBody(incoming),
         signal: () => signalOf(outgoing),
       },
