@@ -3,8 +3,9 @@ import { Fault } from '../model/faults.ts'
 import type { Clock } from '../model/ticks.ts'
 import { authenticateAccountSas } from './account-sas.ts'
 import type { Accounts } from './accounts.ts'
+import { authenticateBearer, type Bearer, refuseAnonymous } from './bearer.ts'
 import type { Grant } from './grant.ts'
-import { type ArrivedRequest, parameter } from './sas.ts'
+import { type ArrivedRequest, parameter, refused } from './sas.ts'
 import { authenticateServiceSas, type Policies } from './service-sas.ts'
 import { authenticateSharedKey } from './shared-key.ts'
 
@@ -12,6 +13,8 @@ export interface Credentials {
   readonly accounts: Accounts
   readonly clock: Clock
   readonly policies: Policies
+  /** Undefined when no issuer is configured, which is the default. */
+  readonly bearer: Bearer | undefined
 }
 
 /** A header decides alone: signatures in the query beside it confer nothing. */
@@ -19,14 +22,14 @@ export function authenticate(request: ArrivedRequest, credentials: Credentials):
   const header = request.headers.get('authorization')
   if (header !== undefined) return authenticateHeader(header, request, credentials)
   if (request.target.query.has('sig')) return authenticateSas(request, credentials)
-  // Tables have no public access, and nobody is told which accounts exist.
-  throw new Fault('AuthenticationFailed')
+  // Tables have no public access.
+  throw refuseAnonymous(request, credentials.bearer)
 }
 
 function authenticateHeader(
   header: string,
   request: ArrivedRequest,
-  { accounts, clock }: Credentials,
+  { accounts, clock, bearer }: Credentials,
 ): Grant | Promise<Grant> {
   const space = header.indexOf(' ')
   const scheme = header.slice(0, Math.max(space, 0)).toLowerCase()
@@ -35,6 +38,9 @@ function authenticateHeader(
     case 'sharedkey':
     case 'sharedkeylite':
       return authenticateSharedKey(scheme, credential, request, accounts, clock())
+    case 'bearer':
+      if (bearer === undefined) throw refused('no issuer of tokens is configured')
+      return authenticateBearer(credential, request, bearer, accounts)
     default:
       throw new Fault('InvalidAuthenticationInfo')
   }

@@ -10,6 +10,8 @@ export type Query = ReadonlyMap<string, string>
 
 /** A request together with where it came from. */
 export interface ArrivedRequest extends SignedRequest {
+  /** The protocol version spoken. */
+  readonly version: string
   /** The client's connection is encrypted. */
   readonly secure: boolean
   /** The client's address. Asked for only when a credential depends on it. */

@@ -30,6 +30,7 @@ export interface Answer {
 }
 
 export async function answer(request: HttpRequest, context: AnswerContext): Promise<Answer> {
+  const { secure, peer } = request
   const requestId = newRequestId()
   let stage: Stage = 'front'
   let version = defaultVersion
@@ -48,8 +49,8 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     const target = readTarget(request, headers, context.accounts) //                 400
     format = readFormat(accept, target.query.get('$format'))
     if (speaksByToken(headers, target)) version = readTokenVersion(target.query) //  400
-    const { method: wireMethod, secure, peer } = request
-    const grant = await authenticate({ method: wireMethod, target, headers, secure, peer }, context) // 400 403
+    const arrived = { method: request.method, target, headers, version, secure, peer }
+    const grant = await authenticate(arrived, context) //                            400 401 403
     stage = 'early'
     const method = effectiveMethod(request.method, headers) //                       400
     const found = route(method, target) //                                           400 405

@@ -10,7 +10,7 @@ import { readHeaders } from '../../src/http/request.ts'
 import { readTarget, type Target } from '../../src/http/target.ts'
 import { ticksAt } from '../support/test-clock.ts'
 import { computed, fromClients, fromLogs, type Vector } from './vectors.ts'
-import { account, key1, key2, openInProcess, type Sent, signed, then } from './without-socket.ts'
+import { account, key1, key2, openInProcess, type Sent, signed, vectorsMadeAt } from './without-socket.ts'
 
 const accounts = parseAccounts(`${account}:${key1}:${key2}`)
 
@@ -215,7 +215,14 @@ function arrived(vector: Vector, change: Change = {}) {
   given['authorization'] = change.header ?? `${scheme} ${account}:${change.signature ?? vector.signature}`
   if (change.without !== undefined) delete given[change.without]
   const headers = readHeaders(Object.entries(given).flat())
-  return { method, target: targetOf(target), headers, secure: false, peer: () => '127.0.0.1' }
+  return {
+    method,
+    target: targetOf(target),
+    headers,
+    version: '2019-02-02',
+    secure: false,
+    peer: () => '127.0.0.1',
+  }
 }
 
 function targetOf(target: string): Target {
@@ -226,6 +233,6 @@ function targetOf(target: string): Target {
 }
 
 function credentials(change: Change = {}) {
-  const now = ticksAt(change.now ?? then)
+  const now = ticksAt(change.now ?? vectorsMadeAt)
   return { ...openInProcess().context, accounts: change.accounts ?? accounts, clock: () => now }
 }

@@ -18,7 +18,7 @@ export const key1 = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I
 export const key2 = 'dGVzdC1vbmx5LXNlY29uZC1hY2NvdW50LWtleS1mb3Itcm90YXRpb24tdmVjdG9ycy0wMTIzNDU2Nzg5YWJjZA=='
 
 /** When the vectors were made. */
-export const then = '2025-01-15T08:30:00Z'
+export const vectorsMadeAt = '2025-01-15T08:30:00Z'
 
 export interface Sent {
   readonly method?: string
@@ -53,7 +53,7 @@ export interface InProcess {
 export function openInProcess(
   settings: Partial<Credentials> & { accounts?: Credentials['accounts'] } = {},
 ): InProcess {
-  let now: Ticks = ticksAt(then)
+  let now: Ticks = ticksAt(vectorsMadeAt)
   const clock = () => now
   const store = openMemoryStore({ clock })
   const context: AnswerContext = {
@@ -61,6 +61,7 @@ export function openInProcess(
     clock,
     accounts: parseAccounts(`${account}:${key1}:${key2}`),
     policies: (owner, table) => findPolicies(store, owner, table),
+    bearer: undefined,
     deletedNameSeconds: 0,
     realism: false,
     ...settings,
