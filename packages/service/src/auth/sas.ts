@@ -1,10 +1,11 @@
 /** What both kinds of shared access signature have in common: a query that carries its own signature. */
+import type { KeyObject } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { Fault, faults } from '../model/faults.ts'
 import { parseTicks, type Ticks } from '../model/ticks.ts'
 import type { Account } from './accounts.ts'
 import type { SignedRequest } from './shared-key.ts'
-import { isSignature, isSignedBy } from './signature.ts'
+import { isSignature, isSignedBy, sign } from './signature.ts'
 
 export type Query = ReadonlyMap<string, string>
 
@@ -74,20 +75,33 @@ export function checkOrigin(query: Query, request: ArrivedRequest): void {
   if (spr === 'https' && !request.secure) throw new Fault('AuthorizationProtocolMismatch')
 }
 
+/** `a` or `a-b`, both ends inside; undefined for anything else. */
+export function parseAddresses(text: string): readonly [first: number, last: number] | undefined {
+  const [first = '', last = first, ...more] = text.split('-')
+  if (!isIPv4(first) || !isIPv4(last) || more.length > 0) return undefined
+  return numberOf(first) > numberOf(last) ? undefined : [numberOf(first), numberOf(last)]
+}
+
 function checkAddress(sip: string, peer: string): void {
-  const [first = '', last = first, ...more] = sip.split('-')
-  if (!isIPv4(first) || !isIPv4(last) || more.length > 0 || numberOf(first) > numberOf(last)) {
-    throw refused('sip is not an address or a range of them')
-  }
+  const addresses = parseAddresses(sip)
+  if (addresses === undefined) throw refused('sip is not an address or a range of them')
   // A socket for both families shows IPv4 addresses inside IPv6 ones.
   const address = peer.replace(/^::ffff:/i, '')
-  if (isIPv4(address) && numberOf(first) <= numberOf(address) && numberOf(address) <= numberOf(last)) return
+  const [first, last] = addresses
+  if (isIPv4(address) && first <= numberOf(address) && numberOf(address) <= last) return
   const text = faults.AuthorizationSourceIPMismatch[1].replace('{address}', address)
   throw new Fault('AuthorizationSourceIPMismatch', { text })
 }
 
 function numberOf(address: string): number {
   return address.split('.').reduce((number, part) => number * 256 + Number(part), 0)
+}
+
+/** A token as clients append it to an address. */
+export function tokenText(fields: Query, stringToSign: string, key: KeyObject): string {
+  return [...fields, ['sig', sign(key, stringToSign)] as const]
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')
 }
 
 /** The reason is for the log: clients learn only that it failed. */

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** The command `partita`: picks the subcommand. */
+import { key, keyHelp } from './key.ts'
+import { sas, sasHelp } from './sas.ts'
 import { serve, serveHelp } from './serve.ts'
 
 const [subcommand, ...rest] = process.argv.slice(2)
@@ -8,12 +10,23 @@ switch (subcommand) {
   case 'serve':
     process.exitCode = await serve(rest, process.env)
     break
+  case 'sas':
+    process.exitCode = sas(rest, process.env, Date.now())
+    break
+  case 'key':
+    process.exitCode = key(rest, process.env)
+    break
   case undefined:
   case 'help':
   case '--help':
   case '-h':
     console.log(
-      `partita: a durable table service that speaks the Azure Table storage protocol\n\n${serveHelp}`,
+      [
+        'partita: a durable table service that speaks the Azure Table storage protocol',
+        serveHelp,
+        sasHelp,
+        keyHelp,
+      ].join('\n\n'),
     )
     break
   default:
