@@ -29,7 +29,9 @@ export function parseGiven(
   try {
     return parseArgs({ args: [...argv], options, strict: true }).values
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    // Its first line says what is wrong; some go on with advice.
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw new UsageError(line)
   }
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `partita`: picks the subcommand. */
+import { explainHelp, explainQuery } from './explain.ts'
 import { key, keyHelp } from './key.ts'
 import { sas, sasHelp } from './sas.ts'
 import { serve, serveHelp } from './serve.ts'
@@ -9,6 +10,9 @@ const [subcommand, ...rest] = process.argv.slice(2)
 switch (subcommand) {
   case 'serve':
     process.exitCode = await serve(rest, process.env)
+    break
+  case 'explain':
+    process.exitCode = await explainQuery(rest, process.env)
     break
   case 'sas':
     process.exitCode = sas(rest, process.env, Date.now())
@@ -24,6 +28,7 @@ switch (subcommand) {
       [
         'partita: a durable table service that speaks the Azure Table storage protocol',
         serveHelp,
+        explainHelp,
         sasHelp,
         keyHelp,
       ].join('\n\n'),

@@ -70,10 +70,15 @@ export function parseServeOptions(
     given[name] === true || ['1', 'true'].includes(environment[variableOf(name)] ?? '')
   const text = (name: OptionName): string | undefined => {
     const facts: OptionFacts = serveOptions[name]
-    const value = given[name] ?? environment[variableOf(name)] ?? facts.fallback
+    const value = given[name] ?? (environment[variableOf(name)] || facts.fallback)
     return typeof value === 'string' && value !== '' ? value : undefined
   }
-  const accounts = text('accounts') ?? environment['AZURITE_ACCOUNTS']
+  // Not even an empty text is passed over: falling back would open a public account.
+  const accounts = [
+    given['accounts'],
+    environment[variableOf('accounts')],
+    environment['AZURITE_ACCOUNTS'],
+  ].find((value) => typeof value === 'string')
   const serverToken = text('server-token')
   const bearer = readBearer(text, flag('bearer-accept-any'))
   return {
@@ -97,6 +102,13 @@ export function variableOf(name: string): string {
   return `PARTITA_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
+const ofIssuer: readonly OptionName[] = [
+  'bearer-audiences',
+  'bearer-readers',
+  'bearer-contributors',
+  'bearer-tenant',
+]
+
 /** Roles of the same names as in the cloud, unless others are given. */
 const cloudRoles = {
   reader: 'role:Storage Table Data Reader',
@@ -113,7 +125,11 @@ function readBearer(
       throw new UsageError('--bearer-accept-any and --bearer-issuer exclude each other')
     return { kind: 'accept-any' }
   }
-  if (issuer === undefined) return undefined
+  if (issuer === undefined) {
+    const useless = ofIssuer.find((name) => text(name) !== undefined)
+    if (useless !== undefined) throw new UsageError(`--${useless} needs --bearer-issuer`)
+    return undefined
+  }
   const audiences = text('bearer-audiences')?.split(',')
   const tenant = text('bearer-tenant')
   const assignments = readGiven(() => [

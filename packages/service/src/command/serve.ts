@@ -29,11 +29,15 @@ export async function serve(
       console.log(serveHelp)
       return 0
     }
+    if (options.readyFile !== undefined) ownReadyFile(options.readyFile)
+    const stopped = stopSignal()
     const service = await startService({ ...options, log: options.logRequests ? logRequest : ignore })
-    announce(service, options)
-    await stopSignal()
-    await service.close()
-    if (options.readyFile !== undefined) rmSync(options.readyFile, { force: true })
+    try {
+      announce(service, options)
+      await stopped
+    } finally {
+      await service.close()
+    }
     return 0
   } catch (error) {
     console.error(`partita: ${explain(error)}`)
@@ -49,7 +53,7 @@ function announce(service: RunningService, options: ServeOptions): void {
     `  data               ${memory ? 'in memory only' : resolve(options.data)}`,
     `  durability         ${memory ? 'none: all is gone when this stops' : `${options.durability}: ${durabilityNotes[options.durability]}`}`,
   ]
-  if (options.accounts === undefined && !loopback.test(options.host)) {
+  if (isPublicKey(options.accounts) && !loopback.test(options.host)) {
     lines.push(
       `  WARNING            everyone knows the development key, and ${options.host} is not only this machine: set ${variableOf('accounts')}`,
     )
@@ -66,9 +70,20 @@ function announce(service: RunningService, options: ServeOptions): void {
   }
 }
 
+/** The file is there only while requests are answered: neither after a crash nor after any exit. */
+function ownReadyFile(file: string): void {
+  rmSync(file, { force: true })
+  process.once('exit', () => rmSync(file, { force: true }))
+}
+
+/** Whether these accounts, or those taken when none are given, include the key that everyone knows. */
+function isPublicKey(accounts: string | undefined): boolean {
+  return accounts === undefined || accounts.includes(developmentAccount.key)
+}
+
 /** The development key is public; any other is not shown. */
 function shown(connectionString: string): string {
-  if (connectionString.includes(developmentAccount.key)) return connectionString
+  if (isPublicKey(connectionString)) return connectionString
   return connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=…')
 }
 

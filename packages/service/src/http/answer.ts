@@ -70,7 +70,7 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
       store: context.store, clock: context.clock,
       deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
       requestId, route: found, target, grant, account, table,
-      version, headers, format, preference, body, signal: request.signal,
+      version, headers, format, preference, body, hungUp: request.hungUp,
     }
     const input = steps.decode(call) //                                              400 412 415 501
     stage = 'late'

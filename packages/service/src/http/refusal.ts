@@ -105,8 +105,13 @@ function jsonBody(fault: Fault, message: string): string {
   return `{"odata.error":{"code":"${fault.code}","message":{"lang":"en-US","value":${jsonString(message)}}}}`
 }
 
+/** Messages repeat what clients sent, also what XML cannot carry. */
 function xmlText(text: string): string {
-  return text.replaceAll(/[&<>]/g, (character) => xmlEscapes[character as keyof typeof xmlEscapes])
+  return text
+    .replaceAll(/[&<>]/g, (character) => xmlEscapes[character as keyof typeof xmlEscapes])
+    .replaceAll(notXml, '\ufffd')
 }
+
+const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 
 const xmlEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;' } as const

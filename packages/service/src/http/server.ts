@@ -1,7 +1,7 @@
 /** Node's HTTP server around the pipeline: sockets, limits, timeouts and the bytes of an answer. */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
@@ -27,13 +27,18 @@ export interface LogEntry {
 
 export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>
-  /** Stops accepting, answers what is in flight, and resolves when the last connection is gone. */
+  /**
+   * Stops accepting, answers what is in flight, and resolves when the last connection is gone. Requests
+   * that do not arrive whole within a few seconds are given up.
+   */
   close(): Promise<void>
 }
 
 const keepAliveMs = 130_000
 const headersMs = 15_000
 const requestMs = 120_000
+/** How long closing waits for requests under way: less than the ten seconds containers are given. */
+const closeMs = 8_000
 /** A body over the limit is read and thrown away up to here, so that its client gets to see the refusal. */
 const discardedBytesMax = 16 * limits.requestBodyBytesMax
 const withBody = new Set(['POST', 'PUT', 'MERGE', 'PATCH'])
@@ -49,13 +54,37 @@ export function createHttpServer(context: ServerContext): HttpServer {
       noDelay: true,
     },
     (incoming, outgoing) => {
+      noteRequest(incoming.socket, outgoing)
       // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
       void serve(incoming, outgoing)
     },
   )
   server.on('clientError', refuseConnection)
+  const connections = new Map<Socket, Connection>()
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { unanswered: 0, bytesAnswered: 0 })
+    socket.once('close', () => connections.delete(socket))
+  })
+  // Called by close(). Node's own cuts answers still being sent, and waits for who never sent a byte.
+  server.closeIdleConnections = () => {
+    for (const [socket, { unanswered, bytesAnswered }] of connections) {
+      if (unanswered === 0 && socket.bytesRead === bytesAnswered) socket.destroy()
+    }
+  }
   let closing = false
   return { listen, close }
+
+  function noteRequest(socket: Socket, outgoing: ServerResponse): void {
+    const connection = connections.get(socket)
+    if (connection === undefined) return
+    connection.unanswered++
+    outgoing.once('close', () => {
+      connection.unanswered--
+      connection.bytesAnswered = socket.bytesRead
+      // Its head may have left before closing began, and so without saying that it is the last.
+      if (closing && connection.unanswered === 0) socket.end()
+    })
+  }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const startedMs = performance.now()
@@ -71,7 +100,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         secure: false,
         peer: () => incoming.socket.remoteAddress,
         body: () => readBody(incoming),
-        signal: () => signalOf(outgoing),
+        hungUp: () => incoming.socket.destroyed,
       },
       context,
     )
@@ -81,7 +110,13 @@ export function createHttpServer(context: ServerContext): HttpServer {
     context.log({ method, path, ms: performance.now() - startedMs, answer: answered })
   }
 
-  function send({ reply, envelope }: Answer, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  function send(
+    { reply: told, envelope }: Answer,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): void {
+    // HTTP/1.0 knows no chunks.
+    const reply = incoming.httpVersionMinor === 0 ? { ...told, measured: true } : told
     const headers = headersOf(reply, envelope, context.serverToken, dateHeader())
     // What was not read must not be taken for the next request.
     const last = closing || !outgoing.shouldKeepAlive || !incoming.complete
@@ -92,20 +127,30 @@ export function createHttpServer(context: ServerContext): HttpServer {
     outgoing.writeHead(reply.status, reply.reason ?? STATUS_CODES[reply.status], headers)
     if (reply.body === undefined || reply.measured) {
       outgoing.end(reply.body)
+      return
+    }
+    // The body is one chunk, framed here, so that header and body leave in a single write. Ending with the
+    // text would add an empty second part to it, which costs a sixth of a small answer.
+    outgoing.chunkedEncoding = false
+    const frame = `${reply.body.length.toString(16)}\r\n`
+    if (typeof reply.body === 'string') {
+      outgoing.write(`${frame}${reply.body}${lastChunk}`, 'latin1')
+      outgoing.uncork()
+      outgoing.end()
     } else {
-      // The body is one chunk, framed here, so that header and body leave in a single write.
-      outgoing.chunkedEncoding = false
-      const frame = `${reply.body.length.toString(16)}\r\n`
-      if (typeof reply.body === 'string') outgoing.end(`${frame}${reply.body}\r\n0\r\n\r\n`, 'latin1')
-      else outgoing.end(Buffer.concat([Buffer.from(frame), reply.body, lastChunk]))
+      outgoing.cork()
+      outgoing.write(frame, 'latin1')
+      outgoing.write(reply.body)
+      outgoing.end(lastChunk, 'latin1')
     }
   }
 
   /** Paths of our own: `-` can be neither an account nor a table. */
   async function serveOurs(path: string, outgoing: ServerResponse): Promise<void> {
+    if (closing) outgoing.shouldKeepAlive = false
     if (path === '/-/live') return tell(outgoing, 200, { status: 'live' })
     if (path !== '/-/ready') return tell(outgoing, 404, { status: 'unknown' })
-    const ready = !closing && (await context.isReady())
+    const ready = (await context.isReady()) && !closing
     return tell(outgoing, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready' })
   }
 
@@ -120,12 +165,20 @@ export function createHttpServer(context: ServerContext): HttpServer {
   async function close(): Promise<void> {
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
+    const giveUp = setTimeout(() => server.closeAllConnections(), closeMs)
     await closed
+    clearTimeout(giveUp)
   }
 }
 
-const lastChunk = Buffer.from('\r\n0\r\n\r\n')
+interface Connection {
+  /** Requests whose answer has not left to its last byte. */
+  unanswered: number
+  /** What had been received when the last answer left; more than that is the beginning of a request. */
+  bytesAnswered: number
+}
+
+const lastChunk = '\r\n0\r\n\r\n'
 
 function tell(outgoing: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body)
@@ -149,12 +202,6 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
 }
 
 const noBytes = Buffer.alloc(0)
-
-function signalOf(outgoing: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  outgoing.on('close', () => controller.abort())
-  return controller.signal
-}
 
 function collect(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -94,7 +94,7 @@ export function openInProcess(
         secure,
         peer: () => peer,
         body: async () => Buffer.from(body ?? ''),
-        signal: () => new AbortController().signal,
+        hungUp: () => false,
       },
       context,
     )
