@@ -1,4 +1,5 @@
 /** Bearer tokens: an issuer vouches for somebody, and this service says what they may do. */
+import type * as joseTypes from 'jose'
 import { unreachable } from '../model/brand.ts'
 import { challengeText, Fault } from '../model/faults.ts'
 import type { AccountName } from '../model/table.ts'
@@ -91,51 +92,66 @@ export async function openBearer(
   const nowMs = () => unixMsOfTicks(clock())
   switch (settings.kind) {
     case 'accept-any':
-      return {
-        challenge: challengeOf('https://login.microsoftonline.com'),
-        verify: believe,
-        roleOf: allowAll,
-      }
-    case 'issuer': {
-      const { issuer, audiences = storageAudiences, tenant, assignments } = settings
-      if (tenant !== undefined && !uuid.test(tenant)) throw new Error(`tenant '${tenant}': a UUID is needed`)
-      const keys = openIssuerKeys(issuer, jose.createLocalJWKSet, nowMs, fetchJson)
-      return {
-        challenge: challengeOf(issuer, audiences, tenant),
-        verify,
-        roleOf: (claims, account) => roleBy(assignments, claims, account),
-      }
-
-      async function verify(token: string): Promise<Claims> {
-        checkHeader(token)
-        const { payload } = await jose.jwtVerify(token, keys.find, {
-          issuer,
-          algorithms,
-          requiredClaims: ['exp'],
-          clockTolerance: leewaySeconds,
-          currentDate: new Date(nowMs()),
-        })
-        checkAudience(payload, audiences)
-        return payload
-      }
-    }
+      return believer(jose, nowMs)
+    case 'issuer':
+      return verifier(jose, settings, nowMs, fetchJson)
     default:
       return unreachable(settings)
   }
+}
 
-  /** Refuses by the header alone, before a key is looked for. */
-  function checkHeader(token: string): void {
-    if (token.length > tokenCharactersMax) throw new Error('the token is too long')
+type Jose = typeof joseTypes
+
+function verifier(
+  jose: Jose,
+  settings: BearerSettings & { readonly kind: 'issuer' },
+  nowMs: () => number,
+  fetchJson: FetchJson,
+): Bearer {
+  const { issuer, audiences = storageAudiences, tenant, assignments } = settings
+  if (tenant !== undefined && !uuid.test(tenant)) throw new Error(`tenant '${tenant}': a UUID is needed`)
+  const keys = openIssuerKeys(issuer, jose.createLocalJWKSet, nowMs, fetchJson)
+  return { challenge: challengeOf(issuer, audiences, tenant), verify, roleOf }
+
+  async function verify(token: string): Promise<Claims> {
+    checkLength(token)
+    // By the header alone, before a key is looked for.
     const { alg = '', crit } = jose.decodeProtectedHeader(token)
-    if (!algorithms.includes(alg)) throw new Error(`algorithm '${alg}' is not allowed`)
+    if (!algorithms.includes(alg)) throw new Error('the algorithm is not allowed')
     if (crit !== undefined) throw new Error('the token has critical extensions')
+    const { payload } = await jose.jwtVerify(token, keys.find, {
+      issuer,
+      algorithms,
+      requiredClaims: ['exp'],
+      clockTolerance: leewaySeconds,
+      currentDate: new Date(nowMs()),
+    })
+    checkAudience(payload, audiences)
+    return payload
   }
 
-  async function believe(token: string): Promise<Claims> {
-    if (token.length > tokenCharactersMax) throw new Error('the token is too long')
+  function roleOf(claims: Claims, account: string): Role | undefined {
+    const held = {
+      role: textsOf(claims['roles']),
+      group: textsOf(claims['groups']),
+      subject: [subjectOf(claims)],
+    }
+    const roles = assignments
+      .filter((each) => each.account === undefined || each.account === account)
+      .filter(({ claim, value }) => held[claim].includes(value))
+      .map(({ role }) => role)
+    return roles.includes('contributor') ? 'contributor' : roles[0]
+  }
+}
+
+function believer(jose: Jose, nowMs: () => number): Bearer {
+  return { challenge: challengeOf('https://login.microsoftonline.com'), verify, roleOf: () => 'contributor' }
+
+  async function verify(token: string): Promise<Claims> {
+    checkLength(token)
     const claims = jose.decodeJwt(token)
-    const now = Math.floor(nowMs() / 1000)
-    const [latest, earliest] = [now + leewaySeconds, now - leewaySeconds]
+    const nowSeconds = Math.floor(nowMs() / 1000)
+    const [latest, earliest] = [nowSeconds + leewaySeconds, nowSeconds - leewaySeconds]
     if (!isTime(claims.iat, -Infinity, latest) || !isTime(claims.nbf, -Infinity, latest)) {
       throw new Error('the token is not valid yet')
     }
@@ -145,12 +161,12 @@ export async function openBearer(
   }
 }
 
-function isTime(claim: unknown, first: number, last: number): boolean {
-  return typeof claim === 'number' && first <= claim && claim <= last
+function checkLength(token: string): void {
+  if (token.length > tokenCharactersMax) throw new Error('the token is too long')
 }
 
-function allowAll(): Role {
-  return 'contributor'
+function isTime(claim: unknown, first: number, last: number): boolean {
+  return typeof claim === 'number' && first <= claim && claim <= last
 }
 
 function checkAudience({ aud }: Claims, audiences: readonly string[]): void {
@@ -162,19 +178,6 @@ function checkAudience({ aud }: Claims, audiences: readonly string[]): void {
 
 function withoutSlash(text: string): string {
   return text.endsWith('/') ? text.slice(0, -1) : text
-}
-
-function roleBy(assignments: readonly Assignment[], claims: Claims, account: string): Role | undefined {
-  const held = {
-    role: textsOf(claims['roles']),
-    group: textsOf(claims['groups']),
-    subject: [subjectOf(claims)],
-  }
-  const roles = assignments
-    .filter((each) => each.account === undefined || each.account === account)
-    .filter(({ claim, value }) => held[claim].includes(value))
-    .map(({ role }) => role)
-  return roles.includes('contributor') ? 'contributor' : roles[0]
 }
 
 function subjectOf({ oid, sub }: Claims): string {

@@ -130,7 +130,7 @@ function readBearer(
     if (useless !== undefined) throw new UsageError(`--${useless} needs --bearer-issuer`)
     return undefined
   }
-  const audiences = text('bearer-audiences')?.split(',')
+  const audiences = text('bearer-audiences')?.split(/\s*,\s*/)
   const tenant = text('bearer-tenant')
   const assignments = readGiven(() => [
     ...parseAssignments('reader', text('bearer-readers') ?? cloudRoles.reader),

@@ -94,7 +94,7 @@ describe('a range-limited signature', () => {
           }
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: runs(100) },
     )
   })
 

@@ -1,6 +1,10 @@
 /** Every operation under every set of permissions, compared with a reading of the protocol of its own. */
 import { strict as assert } from 'node:assert'
 import { before, describe, it } from 'node:test'
+import { authorize, type Grant, type Need, type Operation, type Role } from '../../src/auth/grant.ts'
+import type { FaultCode } from '../../src/model/faults.ts'
+import type { AccountName, TableName } from '../../src/model/table.ts'
+import { assertFault } from '../support/assert-fault.ts'
 import {
   accountSas,
   type Answered,
@@ -106,6 +110,77 @@ function accountRefusal(name: string, sp: string, srt: string): string | undefin
   }
   return 'AuthorizationPermissionMismatch'
 }
+
+describe('rights to the service itself', () => {
+  const rangeless = { from: { partition: '', row: '' }, until: undefined }
+  const owner = { account: 'acct' as AccountName }
+  const sas = (permissions: string, resourceTypes = 'sco'): Grant => {
+    return { kind: 'account sas', ...owner, resourceTypes, permissions }
+  }
+  const table: Grant = {
+    kind: 'service sas',
+    ...owner,
+    table: 'people',
+    permissions: 'raud',
+    range: rangeless,
+  }
+  const bearer = (role: Role | undefined): Grant => ({ kind: 'bearer', ...owner, subject: 'me', role })
+  const mismatch = 'AuthorizationPermissionMismatch'
+  // biome-ignore format: a table reads in columns
+  const rows: readonly [operation: Operation, grant: Grant, expected: string | undefined][] = [
+    ['get service properties', sas('r'),              undefined],
+    ['get service properties', sas('wdlacu'),         mismatch],
+    ['get service properties', sas('r', 'co'),        'AuthorizationResourceTypeMismatch'],
+    ['get service properties', table,                 'AuthorizationFailure'],
+    ['get service properties', bearer('reader'),      undefined],
+    ['get service properties', bearer(undefined),     mismatch],
+    ['set service properties', sas('w'),              undefined],
+    ['set service properties', sas('rdlacu'),         mismatch],
+    ['set service properties', table,                 'AuthorizationFailure'],
+    ['set service properties', bearer('reader'),      mismatch],
+    ['set service properties', bearer('contributor'), undefined],
+    ['get service stats',      sas('r'),              undefined],
+    ['get service stats',      table,                 'AuthorizationFailure'],
+    ['service document',       sas('r'),              undefined],
+    ['service document',       table,                 'AuthorizationFailure'],
+    ['get table acl',          sas('rwdlacu'),        'AuthorizationFailure'],
+    ['set table acl',          sas('rwdlacu', 's'),   'AuthorizationFailure'],
+    ['get table acl',          table,                 'AuthorizationFailure'],
+    ['set table acl',          table,                 'AuthorizationFailure'],
+    ['get table acl',          bearer('contributor'), 'ResourceNotFound'],
+    ['set table acl',          bearer('contributor'), 'ResourceNotFound'],
+    ['set table acl',          { kind: 'owner', ...owner }, undefined],
+  ]
+  for (const [operation, grant, expected] of rows) {
+    it(`${operation} by ${JSON.stringify(grant)}: ${expected ?? 'allowed'}`, () => {
+      const need: Need = {
+        operation,
+        table: 'people' as TableName,
+        key: undefined,
+        conditional: false,
+        writes: operation.startsWith('set'),
+        secondary: false,
+      }
+      if (expected === undefined) authorize(grant, need)
+      else assertFault(() => authorize(grant, need), expected as FaultCode)
+    })
+  }
+
+  it('of nobody include writing to the secondary', () => {
+    const need = {
+      table: 'people' as TableName,
+      key: undefined,
+      conditional: true,
+      writes: true,
+      secondary: true,
+    }
+    for (const grant of [table, sas('u'), bearer('contributor'), { kind: 'owner', ...owner } as const]) {
+      assert.throws(() => authorize(grant, { ...need, operation: 'replace entity' }), {
+        code: 'InsufficientAccountPermissions',
+      })
+    }
+  })
+})
 
 describe('rights', () => {
   let service: InProcess
