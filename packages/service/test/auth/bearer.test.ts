@@ -231,6 +231,15 @@ describe("an issuer's keys", () => {
     assert.equal(issuer.fetches(), fetched + 1)
   })
 
+  it('are not asked for by tokens of an algorithm that is not allowed', async () => {
+    const [fetched, [, payload, signature]] = [issuer.fetches(), (await issuer.sign({})).split('.')]
+    for (const alg of ['none', 'HS256', 'RS1', '']) {
+      const header = Buffer.from(JSON.stringify({ alg, kid: issuer.kid() })).toString('base64url')
+      assert.equal(await accepts(`${header}.${payload}.${signature}`), false)
+    }
+    assert.equal(issuer.fetches(), fetched)
+  })
+
   it('are forgotten when the issuer withdraws them', async () => {
     const token = await issuer.sign(long)
     assert(await accepts(token))

@@ -232,16 +232,23 @@ describe('a service SAS', () => {
     assert.equal(await query(`${serviceSas({ sp: 'r' })}&rscc=x&a[]=1&__proto__=2&constructor=3`), '200')
   })
 
+  const before2015 = (sv: string, prefix: string): string => {
+    const text = `r\n\n2035-01-01\n${prefix}/${account}/people\n\n${sv}\n\n\n\n`
+    return queryOf({ sv, se: '2035-01-01', sp: 'r', tn: 'People', sig: signed(text) })
+  }
+
   it('of the years before sip and spr neither signs nor obeys them', async () => {
-    const text = `r\n\n2035-01-01\n/${account}/people\n\n2012-02-12\n\n\n\n`
-    const token = queryOf({ sv: '2012-02-12', se: '2035-01-01', sp: 'r', tn: 'People', sig: signed(text) })
+    const token = before2015('2012-02-12', '')
     assert.equal(await query(token), '200')
     assert.equal(await query(`${token}&spr=https&sip=1.2.3.4`), '200')
-    const early = `r\n\n2035-01-01\n/${account}/people\n\n2011-08-18\n\n\n\n`
-    assert.equal(
-      await query(queryOf({ sv: '2011-08-18', se: '2035-01-01', sp: 'r', tn: 'people', sig: signed(early) })),
-      failed,
-    )
+    assert.equal(await query(before2015('2011-08-18', '')), failed)
+  })
+
+  it('names the service in what it signs from 2015-02-21 on', async () => {
+    assert.equal(await query(before2015('2015-02-20', '')), '200')
+    assert.equal(await query(before2015('2015-02-20', '/table')), failed)
+    assert.equal(await query(before2015('2015-02-21', '/table')), '200')
+    assert.equal(await query(before2015('2015-02-21', '')), failed)
   })
 
   it('does not help, nor hurt, beside an Authorization header', async () => {
