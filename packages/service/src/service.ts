@@ -1,14 +1,18 @@
 /** Wires the parts together: a store, the accounts and an HTTP server in front of them. */
 import { parseAccounts, developmentAccount } from './auth/accounts.ts'
+import { type BearerSettings, openBearer } from './auth/bearer.ts'
+import { fetchJson } from './auth/issuer-keys.ts'
 import { createHttpServer, type LogEntry } from './http/server.ts'
 import type { PartitionKey, RowKey } from './model/keys.ts'
 import { catalogue } from './model/table.ts'
 import { type Clock, systemClock } from './model/ticks.ts'
+import { findPolicies } from './store/catalogue.ts'
 import { type Durability, openLmdbStore } from './store/lmdb/lmdb-store.ts'
 import { openMemoryStore } from './store/memory/memory-store.ts'
 import type { Store } from './store/store.ts'
 
 export type { Durability } from './store/lmdb/lmdb-store.ts'
+export type { Assignment, BearerSettings } from './auth/bearer.ts'
 export type { LogEntry } from './http/server.ts'
 
 export interface ServiceOptions {
@@ -20,6 +24,8 @@ export interface ServiceOptions {
   readonly durability?: Durability
   /** `name:key1[:key2];…`; the well-known development account when left out. */
   readonly accounts?: string
+  /** Whose bearer tokens are believed; nobody's when left out. */
+  readonly bearer?: BearerSettings
   /** How long the name of a deleted table stays taken, in seconds, as in the cloud; 0 frees it at once. */
   readonly deletedNameSeconds?: number
   /** End pages early and oddly, as the cloud's may, to test how clients follow them. */
@@ -47,11 +53,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { host = '127.0.0.1', tablePort = 0, clock = systemClock() } = options
   const accountsText = options.accounts ?? developmentAccounts
   const accounts = parseAccounts(accountsText)
+  const bearer = options.bearer && (await openBearer(options.bearer, clock, fetchJson))
   const store = await openStore(options, clock)
   const server = createHttpServer({
     store,
     clock,
     accounts,
+    policies: (account, table) => findPolicies(store, account, table),
+    bearer,
     deletedNameSeconds: options.deletedNameSeconds ?? 0,
     realism: options.realism ?? false,
     serverToken: options.serverToken ?? recordedServerToken,

@@ -1,19 +1,36 @@
 /** Who is asking: picks the credential a request carries and proves it. */
 import { Fault } from '../model/faults.ts'
 import type { Clock } from '../model/ticks.ts'
+import { authenticateAccountSas } from './account-sas.ts'
 import type { Accounts } from './accounts.ts'
+import { authenticateBearer, type Bearer, refuseAnonymous } from './bearer.ts'
 import type { Grant } from './grant.ts'
-import { authenticateSharedKey, type SignedRequest } from './shared-key.ts'
+import { type ArrivedRequest, parameter, refused } from './sas.ts'
+import { authenticateServiceSas, type Policies } from './service-sas.ts'
+import { authenticateSharedKey } from './shared-key.ts'
 
 export interface Credentials {
   readonly accounts: Accounts
   readonly clock: Clock
+  readonly policies: Policies
+  /** Undefined when no issuer is configured, which is the default. */
+  readonly bearer: Bearer | undefined
 }
 
-export function authenticate(request: SignedRequest, { accounts, clock }: Credentials): Grant {
+/** A header decides alone: signatures in the query beside it confer nothing. */
+export function authenticate(request: ArrivedRequest, credentials: Credentials): Grant | Promise<Grant> {
   const header = request.headers.get('authorization')
-  // Tables have no public access, and nobody is told which accounts exist.
-  if (header === undefined) throw new Fault('AuthenticationFailed')
+  if (header !== undefined) return authenticateHeader(header, request, credentials)
+  if (request.target.query.has('sig')) return authenticateSas(request, credentials)
+  // Tables have no public access.
+  throw refuseAnonymous(request, credentials.bearer)
+}
+
+function authenticateHeader(
+  header: string,
+  request: ArrivedRequest,
+  { accounts, clock, bearer }: Credentials,
+): Grant | Promise<Grant> {
   const space = header.indexOf(' ')
   const scheme = header.slice(0, Math.max(space, 0)).toLowerCase()
   const credential = header.slice(space + 1)
@@ -21,7 +38,20 @@ export function authenticate(request: SignedRequest, { accounts, clock }: Creden
     case 'sharedkey':
     case 'sharedkeylite':
       return authenticateSharedKey(scheme, credential, request, accounts, clock())
+    case 'bearer':
+      if (bearer === undefined) throw refused('no issuer of tokens is configured')
+      return authenticateBearer(credential, request, bearer, accounts)
     default:
       throw new Fault('InvalidAuthenticationInfo')
   }
+}
+
+function authenticateSas(
+  request: ArrivedRequest,
+  { accounts, clock, policies }: Credentials,
+): Grant | Promise<Grant> {
+  const { query } = request.target
+  const ofAccount = parameter(query, 'ss') !== '' || parameter(query, 'srt') !== ''
+  if (ofAccount) return authenticateAccountSas(request, accounts, clock())
+  return authenticateServiceSas(request, accounts, policies, clock())
 }

@@ -5,7 +5,7 @@ import { request as secureRequest } from 'node:https'
 import { parseArgs } from 'node:util'
 import { developmentAccount } from '../auth/accounts.ts'
 import { advice, type Explanation } from '../query/explain.ts'
-import { UsageError } from './serve-options.ts'
+import { UsageError } from './options.ts'
 
 export const explainHelp = [
   'partita explain TABLE [FILTER] [options]',

@@ -1,6 +1,14 @@
 /** Options of `partita serve`. Each has an environment variable, PARTITA_ and its name; the option wins. */
-import { parseArgs } from 'node:util'
-import type { Durability, ServiceOptions } from '../service.ts'
+import { parseAssignments } from '../auth/bearer.ts'
+import type { BearerSettings, Durability, ServiceOptions } from '../service.ts'
+import {
+  type Environment,
+  type OptionFacts,
+  type OptionTable,
+  parseGiven,
+  readGiven,
+  UsageError,
+} from './options.ts'
 
 export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'clock'> {
   readonly host: string
@@ -9,15 +17,6 @@ export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'clock'> {
   readonly logRequests: boolean
   /** Processes; 1 serves in this one. */
   readonly workers: number
-}
-
-/** A mistake in how the command was called: told in a line, without a stack. */
-export class UsageError extends Error {}
-
-interface OptionFacts {
-  readonly value?: string
-  readonly fallback?: string
-  readonly says: string
 }
 
 const durabilities: readonly string[] = ['sync', 'interval', 'memory'] satisfies Durability[]
@@ -37,6 +36,21 @@ export const serveOptions = {
   },
   workers: { value: 'N', fallback: '1', says: 'processes that share the store and the port' },
   accounts: { value: 'NAME:KEY[:KEY];…', says: 'accounts and their keys (better given by the environment)' },
+  'bearer-issuer': {
+    value: 'URL',
+    says: 'whose bearer tokens are believed, such as https://login.example.org/…',
+  },
+  'bearer-audiences': { value: 'A,B', says: 'whom tokens must be made for; Azure storage when left out' },
+  'bearer-readers': {
+    value: 'WHO,…',
+    says: 'who may read: role:NAME, group:ID or subject:ID, then @ACCOUNT or nothing',
+  },
+  'bearer-contributors': { value: 'WHO,…', says: 'who may also write, in the same words' },
+  'bearer-tenant': {
+    value: 'UUID',
+    says: "the tenant clients are told, where the issuer's address names none",
+  },
+  'bearer-accept-any': { says: 'believe every bearer token, for development: signatures are not checked' },
   'ready-file': { value: 'FILE', says: 'written with the address once requests are answered' },
   'deleted-name-seconds': {
     value: 'N',
@@ -46,15 +60,15 @@ export const serveOptions = {
   realism: { says: 'end pages early and oddly, as the cloud may, to test how clients follow them' },
   'server-token': { value: 'TEXT', says: 'the Server header of answers' },
   log: { says: 'write one JSON line for each request' },
-} as const satisfies Record<string, OptionFacts>
+} as const satisfies OptionTable
 
 type OptionName = keyof typeof serveOptions
 
 export function parseServeOptions(
   argv: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): ServeOptions & { readonly help: boolean } {
-  const given = parseGiven(argv)
+  const given = parseGiven(serveOptions, argv)
   const flag = (name: OptionName): boolean =>
     given[name] === true || ['1', 'true'].includes(environment[variableOf(name)] ?? '')
   const text = (name: OptionName): string | undefined => {
@@ -72,6 +86,7 @@ export function parseServeOptions(
   const data = text('data') ?? 'partita-data'
   const workers = readNumber('workers', text('workers'), { min: 1, max: 64 })
   if (workers > 1 && data === ':memory:') throw new UsageError('several workers cannot share :memory:')
+  const bearer = readBearer(text, flag('bearer-accept-any'))
   return {
     data,
     workers,
@@ -83,6 +98,7 @@ export function parseServeOptions(
       max: 86_400,
     }),
     ...(accounts === undefined ? {} : { accounts }),
+    ...(bearer === undefined ? {} : { bearer }),
     ...(serverToken === undefined ? {} : { serverToken }),
     realism: flag('realism'),
     readyFile: text('ready-file'),
@@ -96,19 +112,46 @@ export function variableOf(name: string): string {
   return `PARTITA_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
-function parseGiven(argv: readonly string[]): Record<string, string | boolean | undefined> {
-  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
-    help: { type: 'boolean', short: 'h' },
+const ofIssuer: readonly OptionName[] = [
+  'bearer-audiences',
+  'bearer-readers',
+  'bearer-contributors',
+  'bearer-tenant',
+]
+
+/** Roles of the same names as in the cloud, unless others are given. */
+const cloudRoles = {
+  reader: 'role:Storage Table Data Reader',
+  contributor: 'role:Storage Table Data Contributor',
+}
+
+function readBearer(
+  text: (name: OptionName) => string | undefined,
+  acceptAny: boolean,
+): BearerSettings | undefined {
+  const issuer = text('bearer-issuer')
+  if (acceptAny) {
+    if (issuer !== undefined)
+      throw new UsageError('--bearer-accept-any and --bearer-issuer exclude each other')
+    return { kind: 'accept-any' }
   }
-  for (const [name, facts] of Object.entries<OptionFacts>(serveOptions)) {
-    options[name] = { type: facts.value === undefined ? 'boolean' : 'string' }
+  if (issuer === undefined) {
+    const useless = ofIssuer.find((name) => text(name) !== undefined)
+    if (useless !== undefined) throw new UsageError(`--${useless} needs --bearer-issuer`)
+    return undefined
   }
-  try {
-    return parseArgs({ args: [...argv], options, strict: true }).values
-  } catch (error) {
-    // Its first line says what is wrong; some go on with advice.
-    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-    throw new UsageError(line)
+  const audiences = text('bearer-audiences')?.split(/\s*,\s*/)
+  const tenant = text('bearer-tenant')
+  const assignments = readGiven(() => [
+    ...parseAssignments('reader', text('bearer-readers') ?? cloudRoles.reader),
+    ...parseAssignments('contributor', text('bearer-contributors') ?? cloudRoles.contributor),
+  ])
+  return {
+    kind: 'issuer',
+    issuer,
+    assignments,
+    ...(audiences === undefined ? {} : { audiences }),
+    ...(tenant === undefined ? {} : { tenant }),
   }
 }
 

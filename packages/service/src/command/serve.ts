@@ -3,13 +3,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { developmentAccount } from '../auth/accounts.ts'
 import { type LogEntry, type RunningService, startService } from '../service.ts'
-import {
-  parseServeOptions,
-  type ServeOptions,
-  serveOptions,
-  UsageError,
-  variableOf,
-} from './serve-options.ts'
+import { optionLines, UsageError } from './options.ts'
+import { parseServeOptions, type ServeOptions, serveOptions, variableOf } from './serve-options.ts'
 import { closeAsked, isWorker, leave, startWorkers, tellServing } from './workers.ts'
 
 export const serveHelp = helpText()
@@ -83,6 +78,9 @@ function announce(service: RunningService, options: ServeOptions): void {
     lines.push(
       `  WARNING            everyone knows the development key, and ${options.host} is not only this machine: set ${variableOf('accounts')}`,
     )
+  }
+  if (options.bearer?.kind === 'accept-any') {
+    lines.push('  WARNING            every bearer token is believed, whoever signed it: for development only')
   }
   console.log(lines.join('\n'))
   if (options.readyFile !== undefined) {
@@ -159,16 +157,10 @@ function explain(error: unknown): string {
 }
 
 function helpText(): string {
-  const rows = Object.entries<{ value?: string; fallback?: string; says: string }>(serveOptions).map(
-    ([name, { value, fallback, says }]) => {
-      const left = `  --${name}${value === undefined ? '' : ` ${value}`}`
-      return `${left.padEnd(36)} ${says}${fallback === undefined ? '' : ` (${fallback})`}`
-    },
-  )
   return [
     'partita serve [options]',
     '',
-    ...rows,
+    ...optionLines(serveOptions),
     '',
     `Each option can be given as an environment variable, such as ${variableOf('table-port')}.`,
   ].join('\n')

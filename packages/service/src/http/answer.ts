@@ -9,6 +9,7 @@ import { limits } from '../model/limits.ts'
 import { findTable } from '../store/catalogue.ts'
 import { type Call, readPreference, type Service } from './call.ts'
 import { type Format, readFormat } from './format.ts'
+import { needOf } from './needs.ts'
 import { operations } from './operations.ts'
 import { refuse, type Stage } from './refusal.ts'
 import type { Envelope, Reply } from './reply.ts'
@@ -16,7 +17,7 @@ import { type HttpRequest, readHeaders } from './request.ts'
 import { newRequestId } from './request-id.ts'
 import { effectiveMethod, type OperationKind, route } from './route.ts'
 import type { Steps } from './steps.ts'
-import { readTarget } from './target.ts'
+import { readTarget, type Target } from './target.ts'
 
 export interface AnswerContext extends Service, Credentials {}
 
@@ -29,6 +30,7 @@ export interface Answer {
 }
 
 export async function answer(request: HttpRequest, context: AnswerContext): Promise<Answer> {
+  const { secure, peer } = request
   const requestId = newRequestId()
   let stage: Stage = 'front'
   let version = defaultVersion
@@ -46,14 +48,16 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     stage = 'front'
     const target = readTarget(request, headers, context.accounts) //                 400
     format = readFormat(accept, target.query.get('$format'))
-    const grant = authenticate({ method: request.method, target, headers }, context) // 400 403
+    if (speaksByToken(headers, target)) version = readTokenVersion(target.query) //  400
+    const arrived = { method: request.method, target, headers, version, secure, peer }
+    const grant = await authenticate(arrived, context) //                            400 401 403
     stage = 'early'
     const method = effectiveMethod(request.method, headers) //                       400
     const found = route(method, target) //                                           400 405
     operation = found.kind
     const steps: Steps = operations[operation]
     stage = 'late'
-    authorize(grant, { writes: steps.writes, secondary: target.secondary }) //       403
+    authorize(grant, needOf(found, steps.writes, headers, target)) //                403 404
     stage = 'front'
     const body = await request.body() //                                             400 411 413
     stage = 'early'
@@ -91,6 +95,19 @@ function readVersion(header: string | undefined): string {
   if (header === undefined) return defaultVersion
   if (!versionShape.test(header)) throw new Fault('InvalidHeaderValue')
   return header
+}
+
+/** Without a header, a signature in the query says which version is spoken. */
+function speaksByToken(headers: ReadonlyMap<string, string>, { query }: Target): boolean {
+  return query.has('sig') && !headers.has('x-ms-version') && !headers.has('authorization')
+}
+
+function readTokenVersion(query: Target['query']): string {
+  const asked = query.get('api-version') ?? ''
+  if (asked !== '' && !versionShape.test(asked)) throw new Fault('InvalidQueryParameterValue')
+  const signed = query.get('sv') ?? ''
+  // A token of no version proves nothing either: that is for authentication to say.
+  return asked !== '' ? asked : versionShape.test(signed) ? signed : defaultVersion
 }
 
 const clientRequestIdEchoedFrom = '2019-02-02'

@@ -3,7 +3,7 @@
  * with a single operation outside of any. Each operation is read by the code that reads it when it comes
  * alone. The first refusal is the whole answer.
  */
-import { authorize } from '../auth/grant.ts'
+import { authorize, authorizeKey } from '../auth/grant.ts'
 import { Fault, type FaultCode } from '../model/faults.ts'
 import type { RowKey } from '../model/keys.ts'
 import { limits } from '../model/limits.ts'
@@ -22,6 +22,7 @@ import {
 import { type Format, readFormat } from './format.ts'
 import { type BatchPart, type PartRequest, readBatch } from './multipart-reader.ts'
 import { type PartReply, writeBatch } from './multipart-writer.ts'
+import { needOf } from './needs.ts'
 import { queryEntitiesSteps } from './query-operations.ts'
 import { refuse, type Stage } from './refusal.ts'
 import { readHeaders } from './request.ts'
@@ -150,6 +151,7 @@ async function writeTogether(
     const input = steps.decode(call) //                                               400 412 415
     progress.stage = 'late'
     const write = steps.prepare(input, call) //                                       400
+    authorizeKey(call.grant, write.key) //                                            403
     group.push({ steps, call, write, contentId: part.contentId })
     checkMembership(group, rows) //                                                   400
   }
@@ -201,7 +203,7 @@ async function readCall<S extends { readonly preferences: Steps['preferences'] }
   const steps = admitted[found.kind]
   if (steps === undefined || !('table' in found)) throw new Fault('InvalidInput') //  400
   progress.stage = 'late'
-  authorize(outer.grant, { writes: found.kind in writes, secondary: target.secondary }) //      403
+  authorize(outer.grant, needOf(found, found.kind in writes, headers, target)) //     403 404
   progress.stage = 'early'
   const table = await resolve(found.table, outer, known)
   if (table === undefined) throw new Fault('TableNotFound') //                        404

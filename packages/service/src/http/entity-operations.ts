@@ -1,5 +1,7 @@
 /** How operations on one entity are read from requests and written as answers. */
+import { reaches } from '../auth/grant.ts'
 import { unreachable } from '../model/brand.ts'
+import { Fault } from '../model/faults.ts'
 import type { Condition } from '../model/mutation.ts'
 import { encodeRecord, type EntityRecord, etagOfRecord, versionOf } from '../model/record.ts'
 import { etagOf } from '../model/version.ts'
@@ -44,6 +46,8 @@ export const getEntitySteps: Steps<
     level: levelOf(format),
   }),
   async execute(input, call) {
+    // Not 403: what lies outside a grant's range looks as if it were not there.
+    if (!reaches(call.grant, call.route.key)) throw new Fault('ResourceNotFound')
     const record = await getEntity(call.store, tableIdOf(call), call.route.key)
     return { input, record, shown: isModified(versionOf(record), input.conditions) }
   },

@@ -1,9 +1,10 @@
 /** How Query Entities is read from a request and written as an answer. */
+import { rangeOf } from '../auth/grant.ts'
 import { decodeContinuation, encodeToken } from '../query/continuation.ts'
 import { explain, formatExplanation } from '../query/explain.ts'
 import type { Filter } from '../query/filter.ts'
 import { entitySchema, parseFilter } from '../query/parse-filter.ts'
-import { planFilter } from '../query/plan-filter.ts'
+import { clipPlan, type Plan, planFilter } from '../query/plan-filter.ts'
 import type { Page } from '../query/read-page.ts'
 import { type EntityQuery, queryEntities } from '../tables/query-entities.ts'
 import { Fault } from '../model/faults.ts'
@@ -41,7 +42,7 @@ export const queryEntitiesSteps: Steps<CollectionRoute, QueryInput, QueryResult>
     const startMs = performance.now()
     const filter = parseFilter(query.get('$filter'), entitySchema)
     const parsedMs = performance.now()
-    const plan = planFilter(filter)
+    const plan = withinGrant(planFilter(filter), call)
     const explained = readExplain(call)
     return {
       filter,
@@ -78,6 +79,12 @@ export const queryEntitiesSteps: Steps<CollectionRoute, QueryInput, QueryResult>
       body,
     }
   },
+}
+
+/** Before anything is read or counted, so that neither pages nor costs tell of rows outside the range. */
+function withinGrant(plan: Plan, { grant }: Call): Plan {
+  const range = rangeOf(grant)
+  return range === undefined ? plan : clipPlan(plan, range)
 }
 
 function continuationOf(page: Page | undefined): Pick<Reply, 'continuation'> {

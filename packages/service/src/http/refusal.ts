@@ -70,6 +70,7 @@ function refuseInFront(fault: Fault, { format, requestId, now, version }: Refusa
     status: fault.status,
     reason: fault.message,
     contentType: json ? 'application/json' : 'application/xml',
+    ...(fault.challenge === undefined ? {} : { challenge: fault.challenge }),
     ...(version >= errorCodeHeaderFrom ? { errorCode: fault.code } : {}),
     body: json ? jsonBody(fault, message) : Buffer.from(xml, 'utf8'),
     measured: true,

@@ -10,6 +10,8 @@ export interface Reply {
   readonly etag?: string
   readonly location?: string
   readonly dataServiceId?: string
+  /** `WWW-Authenticate` */
+  readonly challenge?: string
   readonly errorCode?: string
   readonly preferenceApplied?: string
   readonly continuation?: readonly (readonly [name: string, value: string])[]
@@ -47,6 +49,7 @@ export function headersOf(reply: Reply, envelope: Envelope, server: string, date
   if (reply.etag !== undefined) headers.push('ETag', reply.etag)
   if (reply.location !== undefined) headers.push('Location', reply.location)
   headers.push('Server', server)
+  if (reply.challenge !== undefined) headers.push('WWW-Authenticate', reply.challenge)
   if (reply.errorCode !== undefined) headers.push('x-ms-error-code', reply.errorCode)
   headers.push('x-ms-request-id', envelope.requestId)
   if (envelope.clientRequestId !== undefined) {

@@ -8,6 +8,8 @@ export interface HttpRequest {
   /** Names and values in turn, as sent. */
   readonly rawHeaders: readonly string[]
   readonly secure: boolean
+  /** The address at the other end of the connection. */
+  readonly peer: () => string | undefined
   /** Reads the body, once and up to the limit; empty where the method has none. */
   body(): Promise<Buffer>
   /** Whether the client is gone, so that nobody waits for the answer. */

@@ -98,6 +98,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         target: url,
         rawHeaders: incoming.rawHeaders,
         secure: false,
+        peer: () => incoming.socket.remoteAddress,
         body: () => readBody(incoming),
         hungUp: () => incoming.socket.destroyed,
       },

@@ -1,4 +1,5 @@
 /** The steps of an operation, in the order the pipeline (answer.ts) takes them. */
+import { authorizeKey } from '../auth/grant.ts'
 import type { EntityWrite } from '../tables/write-entities.ts'
 import { writeEntity } from '../tables/write-entities.ts'
 import type { Version } from '../model/version.ts'
@@ -40,6 +41,7 @@ export function singly<R extends Route, Input>(steps: WriteSteps<R, Input>): Ste
 
   async function execute(input: Input, call: Call<R>): Promise<Written> {
     const write = prepare(input, call)
+    authorizeKey(call.grant, write.key)
     return { write, version: await writeEntity(call.store, tableIdOf(call), write) }
   }
 }

@@ -1,6 +1,7 @@
 /** Every refusal a client can meet. One row each: status and the first line of the message. */
 
-const authenticateText =
+/** Of every refusal that tells in `WWW-Authenticate` what to bring. */
+export const challengeText =
   'Server failed to authenticate the request. Please refer to the information in the www-authenticate header.'
 
 // biome-ignore format: a table reads in columns
@@ -31,7 +32,7 @@ export const faults = {
   XMethodIncorrectCount: [400, 'More than one X-HTTP-Method is specified.'],
   XMethodIncorrectValue: [400, 'The specified X-HTTP-Method is invalid.'],
   XMethodNotUsingPost: [400, 'The request uses X-HTTP-Method with an HTTP verb other than POST.'],
-  NoAuthenticationInformation: [401, authenticateText],
+  NoAuthenticationInformation: [401, challengeText],
   AccountIsDisabled: [403, 'The specified account is disabled.'],
   AuthenticationFailed: [403, 'Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly including the signature.'],
   AuthorizationFailure: [403, 'This request is not authorized to perform this operation.'],
@@ -72,15 +73,25 @@ export const inputTexts = {
   querySyntax: 'Bad Request - Error in query syntax.',
 } as const
 
+export interface FaultOptions {
+  readonly text?: string
+  readonly cause?: unknown
+  readonly challenge?: string
+}
+
 /** A refusal that only the client will read. What went wrong inside stays in `cause`, for the log. */
 export class Fault extends Error {
   readonly code: FaultCode
   readonly status: number
+  /** The value of `WWW-Authenticate`. */
+  readonly challenge: string | undefined
 
-  constructor(code: FaultCode, options: { readonly text?: string; readonly cause?: unknown } = {}) {
+  constructor(code: FaultCode, options: FaultOptions = {}) {
     const [status, text] = faults[code]
     super(options.text ?? text, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.status = status
+    // Whatever else a code may stand for, a challenge comes with 401.
+    this.status = options.challenge === undefined ? status : 401
+    this.challenge = options.challenge
   }
 }

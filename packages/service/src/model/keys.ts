@@ -67,6 +67,10 @@ export function clip(range: KeyRange, position: KeyPosition): KeyRange | undefin
   return compareKeys(range.from, position) >= 0 ? range : { from: position, until: range.until }
 }
 
+export function contains({ from, until }: KeyRange, key: KeyPosition): boolean {
+  return compareKeys(from, key) <= 0 && (until === undefined || compareKeys(key, until) < 0)
+}
+
 /** The least string above `text`. */
 export function successor(text: string): string {
   return `${text}\u0000`

@@ -1,6 +1,14 @@
 /** Catalogue rows: which tables an account has. Shared by all stores; read like any other table. */
 import { strict as assert } from 'node:assert'
-import { encodeContent, type EntityRecord, keysText, type Member, membersOf } from '../model/record.ts'
+import type { AccessPolicy } from '../model/access-policy.ts'
+import {
+  encodeContent,
+  type EntityRecord,
+  keysText,
+  type Member,
+  membersOf,
+  propertiesOf,
+} from '../model/record.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Change } from '../model/mutation.ts'
 import {
@@ -59,4 +67,23 @@ export async function findTable(
 ): Promise<CatalogueEntry | undefined> {
   const record = await store.get(catalogue, catalogueKey(account, name))
   return record === undefined ? undefined : catalogueEntryOf(record)
+}
+
+/** The policies of a table, in the order they were set; undefined if there is no such table. */
+export async function findPolicies(
+  store: Store,
+  account: AccountName,
+  name: TableName,
+): Promise<readonly AccessPolicy[] | undefined> {
+  const record = await store.get(catalogue, catalogueKey(account, name))
+  return record === undefined ? undefined : policiesOf(record)
+}
+
+/** The property AccessPolicies of a catalogue row is JSON: `[{"id":…,"start":…,"expiry":…,"permission":…}]`. */
+export function policiesOf(record: EntityRecord): readonly AccessPolicy[] {
+  const stored = propertiesOf(record).find((property) => property.name === 'AccessPolicies')?.value
+  if (stored === undefined) return []
+  assert(stored.type === 'Edm.String', 'stored policies are text')
+  const policies = JSON.parse(stored.value) as readonly Partial<Record<keyof AccessPolicy, string>>[]
+  return policies.map(({ id = '', start, expiry, permission }) => ({ id, start, expiry, permission }))
 }

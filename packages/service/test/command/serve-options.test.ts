@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
+import { UsageError } from '../../src/command/options.ts'
 import {
   parseServeOptions,
   type ServeOptions,
   serveOptions,
-  UsageError,
   variableOf,
 } from '../../src/command/serve-options.ts'
 
@@ -28,6 +28,11 @@ const flags: readonly (readonly [option: string, field: keyof ServeOptions])[] =
   ['realism', 'realism'],
 ]
 
+/** These make one setting together. */
+const ofBearer = 'issuer audiences readers contributors tenant accept-any'
+  .split(' ')
+  .map((name) => `bearer-${name}`)
+
 // biome-ignore format: a table reads in columns
 const refused: readonly (readonly [argv: string[], environment: Record<string, string>, says: RegExp])[] = [
   [['--nonsense'],                    {},                                      /--nonsense/],
@@ -42,13 +47,16 @@ const refused: readonly (readonly [argv: string[], environment: Record<string, s
   [['--workers', '0'],                {},                                      /--workers .* 1 to 64/],
   [['--workers', '2', '--data', ':memory:'], {},                               /:memory:/],
   [['--deleted-name-seconds', 'x'],   {},                                      /--deleted-name-seconds/],
+  [['--bearer-readers', 'a'],         {},                                      /--bearer-readers needs --bearer-issuer/],
+  [['--bearer-accept-any'],           { PARTITA_BEARER_ISSUER: 'https://a' },  /exclude each other/],
+  [['--bearer-issuer', 'https://a', '--bearer-readers', 'a@B'], {},            /'a@B'/],
   [[],                                { PARTITA_TABLE_PORT: 'http' },          /table-port/],
   [[],                                { PARTITA_DURABILITY: 'SYNC' },          /durability/],
 ]
 
 describe('options of partita serve', () => {
   it('are all in these tables', () => {
-    const tested = [...table, ...flags].map(([option]) => option)
+    const tested = [...[...table, ...flags].map(([option]) => option), ...ofBearer]
     assert.deepEqual(Object.keys(serveOptions).toSorted(), tested.toSorted())
   })
 
@@ -100,6 +108,37 @@ describe('options of partita serve', () => {
       'ours:a2V5',
     )
     assert.equal(parseServeOptions(['--accounts', 'given:a2V5'], environment).accounts, 'given:a2V5')
+  })
+
+  it('of bearer tokens make one setting', () => {
+    const bearerOf = (argv: string[], environment = {}) => parseServeOptions(argv, environment).bearer
+    assert.deepEqual(bearerOf(['--bearer-accept-any']), { kind: 'accept-any' })
+    const issuer = 'https://login.example.org/realm'
+    assert.deepEqual(bearerOf(['--bearer-issuer', issuer]), {
+      kind: 'issuer',
+      issuer,
+      assignments: [
+        { role: 'reader', claim: 'role', value: 'Storage Table Data Reader', account: undefined },
+        { role: 'contributor', claim: 'role', value: 'Storage Table Data Contributor', account: undefined },
+      ],
+    })
+    const environment = {
+      PARTITA_BEARER_ISSUER: issuer,
+      PARTITA_BEARER_AUDIENCES: 'a,b',
+      PARTITA_BEARER_READERS: 'group:g@acct1',
+      PARTITA_BEARER_CONTRIBUTORS: 'subject:s',
+      PARTITA_BEARER_TENANT: '3f2c9a54-11aa-4b1e-9c55-0123456789ab',
+    }
+    assert.deepEqual(bearerOf([], environment), {
+      kind: 'issuer',
+      issuer,
+      audiences: ['a', 'b'],
+      tenant: '3f2c9a54-11aa-4b1e-9c55-0123456789ab',
+      assignments: [
+        { role: 'reader', claim: 'group', value: 'g', account: 'acct1' },
+        { role: 'contributor', claim: 'subject', value: 's', account: undefined },
+      ],
+    })
   })
 
   it('never pass over accounts that are given but empty', () => {

@@ -104,7 +104,8 @@ export interface TestTables {
 
 export function contextOf(store: Store): AnswerContext {
   const accounts = parseAccounts(`${developmentAccount.name}:${developmentAccount.key}`)
-  return { store, clock: systemClock(), accounts, deletedNameSeconds: 0, realism: false }
+  const credentials = { clock: systemClock(), accounts, policies: async () => undefined, bearer: undefined }
+  return { store, ...credentials, deletedNameSeconds: 0, realism: false }
 }
 
 export async function startTables(

@@ -47,6 +47,7 @@ describe(`Entity group transactions, mutated (PARTITA_SEED=${seed})`, () => {
         target: batchTarget,
         rawHeaders: headers,
         secure: false,
+        peer: () => undefined,
         hungUp: () => false,
       }
       const { reply, fault } = await answer({ ...request, body: async () => Buffer.from(body) }, context)

@@ -16,6 +16,7 @@ const twoKeys = parseAccounts(`${name}:${developmentKey}:${secondKey}`)
 const noRequest = {
   rawHeaders: [],
   secure: false,
+  peer: () => undefined,
   body: async () => Buffer.alloc(0),
   hungUp: () => false,
 }
@@ -217,7 +218,9 @@ function bareRequestOf([, , method, target, given]: Vector, account: string): Si
 }
 
 function judge(request: SignedRequest, at = signedAt, accounts = twoKeys): unknown {
-  return authenticate(request, { accounts, clock: () => parseTicks(at) as Ticks })
+  const arrived = { ...request, version: '2019-02-02', secure: false, peer: () => undefined }
+  const credentials = { accounts, policies: async () => undefined, bearer: undefined }
+  return authenticate(arrived, { ...credentials, clock: () => parseTicks(at) as Ticks })
 }
 
 function outcomeOf(attempt: () => unknown): string {

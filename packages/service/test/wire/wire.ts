@@ -289,6 +289,7 @@ const headerOrder = [
   'Location',
   'Vary',
   'Server',
+  'WWW-Authenticate',
   'x-ms-error-code',
   'x-ms-request-id',
   'x-ms-client-request-id',
@@ -436,6 +437,15 @@ export const texts: Readonly<Record<string, string>> = {
   AtomFormatNotSupported: 'Atom format is not supported.',
   AuthenticationFailed:
     'Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly including the signature.',
+  AuthorizationFailure: 'This request is not authorized to perform this operation.',
+  AuthorizationPermissionMismatch:
+    'This request is not authorized to perform this operation using this permission.',
+  AuthorizationProtocolMismatch:
+    'This request is not authorized to perform this operation using this protocol.',
+  AuthorizationResourceTypeMismatch:
+    'This request is not authorized to perform this operation using this resource type.',
+  AuthorizationServiceMismatch:
+    'This request is not authorized to perform this operation using this service.',
   ConditionNotMet: 'The condition specified using HTTP conditional header(s) is not met.',
   DuplicatePropertiesSpecified: 'A property is specified more than one time.',
   EntityAlreadyExists: 'The specified entity already exists.',
@@ -462,6 +472,8 @@ export const texts: Readonly<Record<string, string>> = {
   PropertyValueTooLarge:
     'The property value exceeds the maximum allowed size (64KB). If the property value is a string, it is UTF-16 encoded and the maximum number of characters should be 32K or less.',
   RequestBodyTooLarge: 'The request body is too large and exceeds the maximum permissible limit.',
+  NoAuthenticationInformation:
+    'Server failed to authenticate the request. Please refer to the information in the www-authenticate header.',
   ResourceNotFound: 'The specified resource does not exist.',
   TableAlreadyExists: 'The table specified already exists.',
   TableBeingDeleted: 'The specified table is being deleted. Try operation later.',

@@ -1,0 +1,37 @@
+/** Signatures: base64 of the HMAC-SHA256 of a text under an account key. */
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Account } from './accounts.ts'
+
+const signaturePattern = /^[A-Za-z0-9+/]{43}=$/
+
+/** An account nobody knows is checked against this, so that it takes as long and ends the same. */
+const nobodysKeys: readonly KeyObject[] = [createSecretKey(randomBytes(64))]
+
+/** The decoder skips what it does not know, so the shape is checked before anything is compared. */
+export function isSignature(text: string): boolean {
+  return signaturePattern.test(text)
+}
+
+/** Whether one of the account's keys signed one of the texts. REQUIRES: isSignature(signature). */
+export function isSignedBy(
+  account: Account | undefined,
+  texts: readonly string[],
+  signature: string,
+): boolean {
+  const given = Buffer.from(signature, 'base64')
+  // Every key and every text is tried, whatever the outcome, so that time tells nothing.
+  let proven = false
+  for (const text of texts) {
+    for (const key of account?.keys ?? nobodysKeys)
+      proven = timingSafeEqual(digest(key, text), given) || proven
+  }
+  return proven && account !== undefined
+}
+
+export function sign(key: KeyObject, text: string): string {
+  return digest(key, text).toString('base64')
+}
+
+function digest(key: KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text, 'utf8').digest()
+}
