@@ -8,6 +8,7 @@ import type { Fault } from '../model/faults.ts'
 import { formatTicksFully, type Ticks } from '../model/ticks.ts'
 import { contentTypeOf, type Format } from './format.ts'
 import type { Reply } from './reply.ts'
+import { xmlText } from './xml.ts'
 
 /**
  * `version` while the protocol version is read, `front` before the table layer, `early` while the request
@@ -103,9 +104,3 @@ function messageOf(fault: Fault, requestId: string, now: Ticks): string {
 function jsonBody(fault: Fault, message: string): string {
   return `{"odata.error":{"code":"${fault.code}","message":{"lang":"en-US","value":${jsonString(message)}}}}`
 }
-
-function xmlText(text: string): string {
-  return text.replaceAll(/[&<>]/g, (character) => xmlEscapes[character as keyof typeof xmlEscapes])
-}
-
-const xmlEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;' } as const
