@@ -24,6 +24,8 @@ export interface ServiceOptions {
   readonly deletedNameSeconds?: number
   /** End pages early and oddly, as the cloud's may, to test how clients follow them. */
   readonly realism?: boolean
+  /** Answer for statistics at the primary address too: the JavaScript client asks it when it runs locally. */
+  readonly statsOnPrimary?: boolean
   readonly serverToken?: string
   readonly log?: (entry: LogEntry) => void
   readonly clock?: Clock
@@ -54,6 +56,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     accounts,
     deletedNameSeconds: options.deletedNameSeconds ?? 0,
     realism: options.realism ?? false,
+    statsOnPrimary: options.statsOnPrimary ?? false,
     serverToken: options.serverToken ?? recordedServerToken,
     log: options.log ?? (() => undefined),
     isReady: () => answers(store),

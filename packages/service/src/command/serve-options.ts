@@ -41,6 +41,7 @@ export const serveOptions = {
     says: "how long a deleted table's name stays taken, as in the cloud",
   },
   realism: { says: 'end pages early and oddly, as the cloud may, to test how clients follow them' },
+  'stats-on-primary': { says: 'answer for statistics at the primary address, where some clients ask' },
   'server-token': { value: 'TEXT', says: 'the Server header of answers' },
   log: { says: 'write one JSON line for each request' },
 } as const satisfies Record<string, OptionFacts>
@@ -70,6 +71,7 @@ export function parseServeOptions(
     ...(accounts === undefined ? {} : { accounts }),
     ...(serverToken === undefined ? {} : { serverToken }),
     realism: flag('realism'),
+    statsOnPrimary: flag('stats-on-primary'),
     readyFile: text('ready-file'),
     logRequests: flag('log'),
     help: given['help'] === true,

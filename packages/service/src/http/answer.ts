@@ -14,7 +14,7 @@ import { refuse, type Stage } from './refusal.ts'
 import type { Envelope, Reply } from './reply.ts'
 import { type HttpRequest, readHeaders } from './request.ts'
 import { newRequestId } from './request-id.ts'
-import { effectiveMethod, type OperationKind, route } from './route.ts'
+import { effectiveMethod, isManagement, type OperationKind, route } from './route.ts'
 import type { Steps } from './steps.ts'
 import { readTarget } from './target.ts'
 
@@ -45,18 +45,21 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     clientRequestId = readClientRequestId(headers.get('x-ms-client-request-id'), version)
     stage = 'front'
     const target = readTarget(request, headers, context.accounts) //                 400
-    format = readFormat(accept, target.query.get('$format'))
+    const managed = isManagement(target)
+    format = managed ? readFormat(undefined, undefined) : readFormat(accept, target.query.get('$format'))
+    // The front end carries out management itself, so all its refusals look like those before it.
+    const behind = (reached: Stage): Stage => (managed ? 'front' : reached)
     const grant = authenticate({ method: request.method, target, headers }, context) // 400 403
-    stage = 'early'
+    stage = behind('early')
     const method = effectiveMethod(request.method, headers) //                       400
     const found = route(method, target) //                                           400 405
     operation = found.kind
     const steps: Steps = operations[operation]
-    stage = 'late'
+    stage = behind('late')
     authorize(grant, { writes: steps.writes, secondary: target.secondary }) //       403
     stage = 'front'
     const body = await request.body() //                                             400 411 413
-    stage = 'early'
+    stage = behind('early')
     const { account } = grant
     const table = 'table' in found ? await findTable(context.store, account, found.table) : undefined
     if ('table' in found && table === undefined) throw new Fault('TableNotFound') // 404
@@ -65,11 +68,12 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     const call: Call = {
       store: context.store, clock: context.clock,
       deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
+      statsOnPrimary: context.statsOnPrimary,
       requestId, route: found, target, grant, account, table,
       version, headers, format, preference, body, signal: request.signal,
     }
     const input = steps.decode(call) //                                              400 412 415 501
-    stage = 'late'
+    stage = behind('late')
     const result = await steps.execute(input, call) //                               400 404 409 412
     const reply = steps.encode(result, call) //                                      200 201 204 304
     return { reply, envelope: { requestId, clientRequestId, version }, operation, fault: undefined }

@@ -18,6 +18,8 @@ export interface Service {
   readonly deletedNameSeconds: number
   /** Whether pages end early and oddly, as the cloud's may; a request can choose for itself. */
   readonly realism: boolean
+  /** Whether the primary address answers for statistics too: some clients ask it when they run locally. */
+  readonly statsOnPrimary: boolean
 }
 
 export interface Call<R extends Route = Route> extends Service {
