@@ -1,5 +1,6 @@
 /** Wires the parts together: a store, the accounts and an HTTP server in front of them. */
 import { parseAccounts, developmentAccount } from './auth/accounts.ts'
+import { openCorsRules } from './http/cors.ts'
 import { createHttpServer, type LogEntry } from './http/server.ts'
 import type { PartitionKey, RowKey } from './model/keys.ts'
 import { catalogue } from './model/table.ts'
@@ -57,6 +58,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     deletedNameSeconds: options.deletedNameSeconds ?? 0,
     realism: options.realism ?? false,
     statsOnPrimary: options.statsOnPrimary ?? false,
+    cors: openCorsRules(store),
     serverToken: options.serverToken ?? recordedServerToken,
     log: options.log ?? (() => undefined),
     isReady: () => answers(store),

@@ -8,6 +8,7 @@ import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
 import { findTable } from '../store/catalogue.ts'
 import { type Call, readPreference, type Service } from './call.ts'
+import { answerPreflight, type Sharing, sharingOf } from './cors.ts'
 import { type Format, readFormat } from './format.ts'
 import { operations } from './operations.ts'
 import { refuse, type Stage } from './refusal.ts'
@@ -35,20 +36,31 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
   let clientRequestId: string | undefined
   let format: Format = readFormat(undefined, undefined)
   let preference: Call['preference']
+  let sharing: Sharing | undefined
   let operation: OperationKind | undefined
   try {
     const headers = readHeaders(request.rawHeaders) //                               400
     const accept = headers.get('accept')
     format = readFormat(accept, undefined)
     stage = 'version'
-    version = readVersion(headers.get('x-ms-version')) //                            400
+    // A preflight is the browser's own doing: it is answered whatever version the page will speak.
+    const preflight = request.method === 'OPTIONS'
+    if (!preflight) version = readVersion(headers.get('x-ms-version')) //            400
     clientRequestId = readClientRequestId(headers.get('x-ms-client-request-id'), version)
     stage = 'front'
     const target = readTarget(request, headers, context.accounts) //                 400
+    const { name: known } = context.accounts.get(target.account) ?? {}
+    if (preflight) {
+      sharing = await answerPreflight(headers, known, context.cors) //               400 403
+      return answered({ status: 200 }, undefined)
+    }
     const managed = isManagement(target)
     format = managed ? readFormat(undefined, undefined) : readFormat(accept, target.query.get('$format'))
     // The front end carries out management itself, so all its refusals look like those before it.
     const behind = (reached: Stage): Stage => (managed ? 'front' : reached)
+    if (known !== undefined) {
+      sharing = await sharingOf(request.method, headers.get('origin'), known, context.cors)
+    }
     const grant = authenticate({ method: request.method, target, headers }, context) // 400 403
     stage = behind('early')
     const method = effectiveMethod(request.method, headers) //                       400
@@ -68,7 +80,7 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     const call: Call = {
       store: context.store, clock: context.clock,
       deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
-      statsOnPrimary: context.statsOnPrimary,
+      statsOnPrimary: context.statsOnPrimary, cors: context.cors,
       requestId, route: found, target, grant, account, table,
       version, headers, format, preference, body, signal: request.signal,
     }
@@ -76,13 +88,17 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     stage = behind('late')
     const result = await steps.execute(input, call) //                               400 404 409 412
     const reply = steps.encode(result, call) //                                      200 201 204 304
-    return { reply, envelope: { requestId, clientRequestId, version }, operation, fault: undefined }
+    return answered(reply, undefined)
   } catch (error) {
     const fault = error instanceof Fault ? error : new Fault('InternalError', { cause: error })
     const now = context.clock()
     const reply = refuse(fault, { stage, format, requestId, now, version, preferenceApplied: preference })
+    return answered(reply, fault)
+  }
+
+  function answered(reply: Reply, fault: Fault | undefined): Answer {
     const spoken = stage === 'version' ? undefined : version
-    return { reply, envelope: { requestId, clientRequestId, version: spoken }, operation, fault }
+    return { reply, envelope: { requestId, clientRequestId, version: spoken, sharing }, operation, fault }
   }
 }
 

@@ -41,7 +41,10 @@ export const setServicePropertiesSteps: Steps<ServiceRoute, Partial<ServicePrope
   writes: true,
   preferences: [],
   decode: ({ body }) => readServiceProperties(body),
-  execute: (given, { store, account }) => setServiceProperties(store, account, given),
+  async execute(given, { store, account, cors }) {
+    await setServiceProperties(store, account, given)
+    cors.forget(account)
+  },
   encode: () => ({ status: 202 }),
 }
 
