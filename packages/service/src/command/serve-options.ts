@@ -1,8 +1,8 @@
 /** Options of `partita serve`. Each has an environment variable, PARTITA_ and its name; the option wins. */
 import { parseArgs } from 'node:util'
-import type { Durability, ServiceOptions } from '../service.ts'
+import type { Durability, ServiceOptions, TlsOptions } from '../service.ts'
 
-export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'clock'> {
+export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'warn' | 'clock'> {
   readonly host: string
   readonly durability: Durability
   readonly readyFile: string | undefined
@@ -33,6 +33,10 @@ export const serveOptions = {
     fallback: 'sync',
     says: 'when a write is acknowledged: on disk, at most a second before that, or when applied',
   },
+  cert: { value: 'FILE', says: 'serve HTTPS with this certificate (PEM); read again when it changes' },
+  key: { value: 'FILE', says: 'its private key (PEM)' },
+  tls: { value: 'auto', says: 'serve HTTPS with an authority of our own, kept in the data folder' },
+  'tls-names': { value: 'NAME,…', says: 'further names and addresses for --tls auto' },
   accounts: { value: 'NAME:KEY[:KEY];…', says: 'accounts and their keys (better given by the environment)' },
   'ready-file': { value: 'FILE', says: 'written with the address once requests are answered' },
   'deleted-name-seconds': {
@@ -62,6 +66,7 @@ export function parseServeOptions(
   }
   const accounts = text('accounts') ?? environment['AZURITE_ACCOUNTS']
   const serverToken = text('server-token')
+  const tls = readTls(text)
   return {
     data: text('data') ?? 'partita-data',
     host: text('host') ?? '127.0.0.1',
@@ -70,6 +75,7 @@ export function parseServeOptions(
     deletedNameSeconds: readNumber('deleted-name-seconds', text('deleted-name-seconds'), 86_400),
     ...(accounts === undefined ? {} : { accounts }),
     ...(serverToken === undefined ? {} : { serverToken }),
+    ...(tls === undefined ? {} : { tls }),
     realism: flag('realism'),
     statsOnPrimary: flag('stats-on-primary'),
     readyFile: text('ready-file'),
@@ -108,4 +114,17 @@ function readDurability(text: string | undefined): Durability {
     throw new UsageError(`--durability takes ${durabilities.join(', ')}, not '${text}'`)
   }
   return text as Durability
+}
+
+function readTls(text: (name: OptionName) => string | undefined): TlsOptions | undefined {
+  const [cert, key, tls, names] = [text('cert'), text('key'), text('tls'), text('tls-names')]
+  if (tls !== undefined && tls !== 'auto') throw new UsageError(`--tls takes auto, not '${tls}'`)
+  if (names !== undefined && tls === undefined) throw new UsageError('--tls-names goes with --tls auto')
+  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
+  if (cert !== undefined && key !== undefined) {
+    if (tls !== undefined) throw new UsageError('--tls auto makes what --cert and --key give: choose one')
+    return { kind: 'files', cert, key }
+  }
+  if (tls === undefined) return undefined
+  return { kind: 'auto', names: names === undefined ? [] : names.split(',').map((name) => name.trim()) }
 }

@@ -1,6 +1,6 @@
 /** `partita serve`: runs the service until it is told to stop. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { developmentAccount } from '../auth/accounts.ts'
 import { type LogEntry, type RunningService, startService } from '../service.ts'
 import {
@@ -34,7 +34,7 @@ export async function serve(
       console.log(serveHelp)
       return 0
     }
-    const service = await startService({ ...options, log: options.logRequests ? logRequest : ignore })
+    const service = await startService({ ...options, log: options.logRequests ? logRequest : ignore, warn })
     announce(service, options)
     await stopSignal()
     await service.close()
@@ -54,6 +54,7 @@ function announce(service: RunningService, options: ServeOptions): void {
     `  data               ${memory ? 'in memory only' : resolve(options.data)}`,
     `  durability         ${memory ? 'none: all is gone when this stops' : `${options.durability}: ${durabilityNotes[options.durability]}`}`,
   ]
+  if (service.authority !== undefined) lines.push(...howToTrust(service, options))
   if (options.accounts === undefined && !loopback.test(options.host)) {
     lines.push(
       `  WARNING            everyone knows the development key, and ${options.host} is not only this machine: set ${variableOf('accounts')}`,
@@ -66,6 +67,19 @@ function announce(service: RunningService, options: ServeOptions): void {
     writeFileSync(draft, `${JSON.stringify({ table: service.url })}\n`)
     renameSync(draft, options.readyFile)
   }
+}
+
+function howToTrust({ url }: RunningService, { data }: ServeOptions): string[] {
+  const file = data === ':memory:' ? 'ca.pem' : join(resolve(data), 'tls', 'ca.pem')
+  return [
+    `  authority          ${data === ':memory:' ? `${url}/-/ca.pem, another one at each start` : file}`,
+    ...(data === ':memory:' ? [`    fetch it         curl -k -o ca.pem ${url}/-/ca.pem`] : []),
+    `    trust in Node    export NODE_EXTRA_CA_CERTS=${file}`,
+    `    in Python        export REQUESTS_CA_BUNDLE=${file}`,
+    `    on Debian        cp ${file} /usr/local/share/ca-certificates/partita.crt && update-ca-certificates`,
+    `    on macOS         security add-trusted-cert -k ~/Library/Keychains/login.keychain-db ${file}`,
+    `    on Windows       certutil -user -addstore Root ${file}`,
+  ]
 }
 
 /** The development key is public; any other is not shown. */
@@ -111,6 +125,10 @@ function ignore(entry: LogEntry): void {
   if (entry.answer.reply.status >= 500 && entry.answer.fault?.cause !== undefined) {
     console.error(`partita: ${entry.method} ${entry.path}:`, entry.answer.fault.cause)
   }
+}
+
+function warn(text: string): void {
+  console.error(`partita: ${text}`)
 }
 
 function explain(error: unknown): string {

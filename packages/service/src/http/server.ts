@@ -1,12 +1,15 @@
 /** Node's HTTP server around the pipeline: sockets, limits, timeouts and the bytes of an answer. */
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
 import { type Answer, answer, type AnswerContext } from './answer.ts'
+import type { CertificatePair } from './certificate.ts'
 import { headersOf } from './reply.ts'
+import type { Certificates } from './tls.ts'
 
 export interface ServerContext extends AnswerContext {
   /** The value of the `Server` header. */
@@ -15,6 +18,8 @@ export interface ServerContext extends AnswerContext {
   readonly log: (entry: LogEntry) => void
   /** Whether the store serves. */
   readonly isReady: () => Promise<boolean>
+  /** Undefined serves plain HTTP. */
+  readonly certificates: Certificates | undefined
 }
 
 export interface LogEntry {
@@ -39,23 +44,32 @@ const discardedBytesMax = 16 * limits.requestBodyBytesMax
 const withBody = new Set(['POST', 'PUT', 'MERGE', 'PATCH'])
 
 export function createHttpServer(context: ServerContext): HttpServer {
-  const server = createServer(
-    {
+  const { certificates } = context
+  const server = open()
+  server.on('clientError', refuseConnection)
+  let closing = false
+  return { listen, close }
+
+  function open(): Server {
+    const options = {
       maxHeaderSize: limits.headerBytesMax,
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: 5_000,
       noDelay: true,
-    },
-    (incoming, outgoing) => {
+    }
+    const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
       void serve(incoming, outgoing)
-    },
-  )
-  server.on('clientError', refuseConnection)
-  let closing = false
-  return { listen, close }
+    }
+    if (certificates === undefined) return createServer(options, handle)
+    const secured = { ...options, ...secureOptions(certificates.current), handshakeTimeout: headersMs }
+    const tlsServer = createTlsServer(secured, handle)
+    // Connections that are open keep what they began with.
+    certificates.onRenewal((pair) => tlsServer.setSecureContext(secureOptions(pair)))
+    return tlsServer
+  }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const startedMs = performance.now()
@@ -68,7 +82,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         method,
         target: url,
         rawHeaders: incoming.rawHeaders,
-        secure: false,
+        secure: certificates !== undefined,
         body: () => readBody(incoming),
         signal: () => signalOf(outgoing),
       },
@@ -103,6 +117,11 @@ export function createHttpServer(context: ServerContext): HttpServer {
   /** Paths of our own: `-` can be neither an account nor a table. */
   async function serveOurs(path: string, outgoing: ServerResponse): Promise<void> {
     if (path === '/-/live') return tell(outgoing, 200, { status: 'live' })
+    if (path === '/-/ca.pem' && certificates?.authority !== undefined) {
+      outgoing.writeHead(200, { 'Content-Type': 'application/x-pem-file' })
+      outgoing.end(certificates.authority)
+      return
+    }
     if (path !== '/-/ready') return tell(outgoing, 404, { status: 'unknown' })
     const ready = !closing && (await context.isReady())
     return tell(outgoing, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready' })
@@ -121,7 +140,12 @@ export function createHttpServer(context: ServerContext): HttpServer {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     await closed
+    certificates?.close()
   }
+}
+
+function secureOptions({ cert, key }: CertificatePair) {
+  return { cert, key, minVersion: 'TLSv1.2' } as const
 }
 
 const lastChunk = Buffer.from('\r\n0\r\n\r\n')
