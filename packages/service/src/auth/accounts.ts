@@ -23,11 +23,12 @@ const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]
 /** Reads `name:key1[:key2];…`. A mistake stops the start: falling back would open a public account. */
 export function parseAccounts(text: string): Accounts {
   const accounts = new Map<string, Account>()
-  for (const entry of text.split(';')) {
+  for (const [index, entry] of text.split(';').entries()) {
     if (entry.trim() === '') continue
     const [name = '', ...keys] = entry.trim().split(':')
+    // By its place and not by its text, which may be a key whose name was forgotten.
     if (!namePattern.test(name)) {
-      throw new Error(`account name '${name}': 3 to 24 lower-case letters and digits are needed`)
+      throw new Error(`account ${index + 1}: a name of 3 to 24 lower-case letters and digits is needed`)
     }
     if (accounts.has(name)) throw new Error(`account '${name}' is given twice`)
     if (keys.length < 1 || keys.length > 2) throw new Error(`account '${name}': one or two keys are needed`)

@@ -61,10 +61,15 @@ export function parseServeOptions(
     given[name] === true || ['1', 'true'].includes(environment[variableOf(name)] ?? '')
   const text = (name: OptionName): string | undefined => {
     const facts: OptionFacts = serveOptions[name]
-    const value = given[name] ?? environment[variableOf(name)] ?? facts.fallback
+    const value = given[name] ?? (environment[variableOf(name)] || facts.fallback)
     return typeof value === 'string' && value !== '' ? value : undefined
   }
-  const accounts = text('accounts') ?? environment['AZURITE_ACCOUNTS']
+  // Not even an empty text is passed over: falling back would open a public account.
+  const accounts = [
+    given['accounts'],
+    environment[variableOf('accounts')],
+    environment['AZURITE_ACCOUNTS'],
+  ].find((value) => typeof value === 'string')
   const serverToken = text('server-token')
   const tls = readTls(text)
   return {
@@ -99,7 +104,9 @@ function parseGiven(argv: readonly string[]): Record<string, string | boolean | 
   try {
     return parseArgs({ args: [...argv], options, strict: true }).values
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    // Its first line says what is wrong; some go on with advice.
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw new UsageError(line)
   }
 }
 

@@ -34,11 +34,15 @@ export async function serve(
       console.log(serveHelp)
       return 0
     }
+    if (options.readyFile !== undefined) ownReadyFile(options.readyFile)
+    const stopped = stopSignal()
     const service = await startService({ ...options, log: options.logRequests ? logRequest : ignore, warn })
-    announce(service, options)
-    await stopSignal()
-    await service.close()
-    if (options.readyFile !== undefined) rmSync(options.readyFile, { force: true })
+    try {
+      announce(service, options)
+      await stopped
+    } finally {
+      await service.close()
+    }
     return 0
   } catch (error) {
     console.error(`partita: ${explain(error)}`)
@@ -55,7 +59,7 @@ function announce(service: RunningService, options: ServeOptions): void {
     `  durability         ${memory ? 'none: all is gone when this stops' : `${options.durability}: ${durabilityNotes[options.durability]}`}`,
   ]
   if (service.authority !== undefined) lines.push(...howToTrust(service, options))
-  if (options.accounts === undefined && !loopback.test(options.host)) {
+  if (isPublicKey(options.accounts) && !loopback.test(options.host)) {
     lines.push(
       `  WARNING            everyone knows the development key, and ${options.host} is not only this machine: set ${variableOf('accounts')}`,
     )
@@ -82,9 +86,20 @@ function howToTrust({ url }: RunningService, { data }: ServeOptions): string[] {
   ]
 }
 
+/** The file is there only while requests are answered: neither after a crash nor after any exit. */
+function ownReadyFile(file: string): void {
+  rmSync(file, { force: true })
+  process.once('exit', () => rmSync(file, { force: true }))
+}
+
+/** Whether these accounts, or those taken when none are given, include the key that everyone knows. */
+function isPublicKey(accounts: string | undefined): boolean {
+  return accounts === undefined || accounts.includes(developmentAccount.key)
+}
+
 /** The development key is public; any other is not shown. */
 function shown(connectionString: string): string {
-  if (connectionString.includes(developmentAccount.key)) return connectionString
+  if (isPublicKey(connectionString)) return connectionString
   return connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=…')
 }
 

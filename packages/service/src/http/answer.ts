@@ -82,7 +82,7 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
       deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
       statsOnPrimary: context.statsOnPrimary, cors: context.cors,
       requestId, route: found, target, grant, account, table,
-      version, headers, format, preference, body, signal: request.signal,
+      version, headers, format, preference, body, hungUp: request.hungUp,
     }
     const input = steps.decode(call) //                                              400 412 415 501
     stage = behind('late')

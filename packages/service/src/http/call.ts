@@ -37,8 +37,8 @@ export interface Call<R extends Route = Route> extends Service {
   /** What the client prefers, if the operation honours it. */
   readonly preference: Preference | undefined
   readonly body: Buffer
-  /** Fires when the client hangs up. */
-  readonly signal: () => AbortSignal
+  /** Whether the client is gone. */
+  readonly hungUp: () => boolean
   /** The table of the route, where it names one. */
   readonly table: CatalogueEntry | undefined
 }

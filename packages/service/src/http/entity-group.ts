@@ -1,7 +1,7 @@
 /**
  * Entity group transactions: a batch with one change set of writes that happen together or not at all, or
  * with a single operation outside of any. Each operation is read by the code that reads it when it comes
- * alone. The first refusal is the whole answer, dressed as `answered` says at that moment.
+ * alone. The first refusal is the whole answer.
  */
 import { authorize } from '../auth/grant.ts'
 import { Fault, type FaultCode } from '../model/faults.ts'
@@ -65,7 +65,7 @@ export const entityGroupSteps: Steps<ServiceRoute, readonly BatchPart[], Outcome
   encode: ({ layout, replies }) => writeBatch(layout, replies),
 }
 
-/** How far a batch has come: what a refusal met now is dressed with. */
+/** How far a batch has come, which decides how a refusal met now looks. */
 interface Progress {
   stage: Stage
   /** The operation a refusal is about. */

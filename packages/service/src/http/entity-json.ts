@@ -6,7 +6,7 @@ import { unreachable } from '../model/brand.ts'
 import { jsonString } from '../model/json-text.ts'
 import type { EntityKey } from '../model/keys.ts'
 import { type EntityRecord, keyOf, layoutOf, type Member, membersOf } from '../model/record.ts'
-import { type ByteSink, byteSink } from './byte-sink.ts'
+import { byteSink } from './byte-sink.ts'
 import type { MetadataLevel } from './format.ts'
 import type { Select } from './options.ts'
 
@@ -25,14 +25,10 @@ export function entityDocument(
   place: Place,
   select: Select | undefined,
 ): string {
-  scratch.write('{')
-  if (level !== 'nometadata') scratch.write(`"odata.metadata":${entityContext(place, '/@Element', select)},`)
-  writeMembers(scratch, record, level, place, select)
-  scratch.write('}')
-  return scratch.take().toString('latin1')
+  const members = entityMembers(record, level, place, select)
+  if (level === 'nometadata') return `{${members}}`
+  return `{"odata.metadata":${entityContext(place, '/@Element', select)},${members}}`
 }
-
-const scratch = byteSink(4096)
 
 /** Writes a list of entities as they come. */
 export function entityList(
@@ -40,59 +36,64 @@ export function entityList(
   place: Place,
   select: Select | undefined,
 ): { add(record: EntityRecord): number; end(): Buffer } {
-  const sink = byteSink(65_536)
-  sink.write('{')
-  if (level !== 'nometadata') sink.write(`"odata.metadata":${entityContext(place, '', select)},`)
-  sink.write('"value":[')
-  let first = true
+  const context = level === 'nometadata' ? '' : `"odata.metadata":${entityContext(place, '', select)},`
+  const sink = byteSink(listBytes)
+  sink.write(`{${context}"value":[`)
+  let before = ''
   return {
     /** Returns the bytes it took. */
     add(record) {
-      const before = sink.bytes
-      sink.write(first ? '{' : ',{')
-      first = false
-      writeMembers(sink, record, level, place, select)
-      sink.write('}')
-      return sink.bytes - before
+      const text = `${before}{${entityMembers(record, level, place, select)}}`
+      before = ','
+      sink.write(text)
+      return text.length
     },
     end() {
       sink.write(']}')
-      return sink.take()
+      const bytes = sink.take()
+      listBytes = Math.max(listBytesMin, bytes.length)
+      return bytes
     },
   }
 }
+
+const listBytesMin = 4096
+/** What the last list came to: the next is likely as long, and growing costs copies. */
+let listBytes = listBytesMin
 
 function entityContext(place: Place, suffix: string, select: Select | undefined): string {
   const selected = select === undefined ? '' : `&$select=${select.text}`
   return jsonString(`${place.base}/$metadata#${place.table}${suffix}${selected}`)
 }
 
-/** An entity's members without braces, as they stand in a document and in a list. */
-function writeMembers(
-  sink: ByteSink,
+/**
+ * An entity's members without braces, as they stand in a document and in a list. Text, not bytes: Node cuts
+ * and writes ASCII strings faster than it copies between buffers.
+ */
+function entityMembers(
   record: EntityRecord,
   level: MetadataLevel,
   place: Place,
   select: Select | undefined,
-): void {
-  if (select !== undefined) return sink.write(selectedMembers(record, level, place, select))
+): string {
+  if (select !== undefined) return selectedMembers(record, level, place, select)
   const { etagFrom, keysFrom, timestampFrom, until } = layoutOf(record)
   switch (level) {
     case 'minimalmetadata':
-      return sink.copy(record, etagFrom, until)
-    case 'fullmetadata':
-      sink.write(fullHead(record, place))
-      sink.copy(record, keysFrom, timestampFrom)
-      sink.write(timestampType)
-      return sink.copy(record, timestampFrom, until)
+      return record.toString('latin1', etagFrom, until)
+    case 'fullmetadata': {
+      const keys = record.toString('latin1', keysFrom, timestampFrom)
+      return fullHead(record, place) + keys + timestampType + record.toString('latin1', timestampFrom, until)
+    }
     case 'nometadata': {
+      let text = ''
       let copied = keysFrom
       for (const member of membersOf(record)) {
         if (member.nameFrom === member.from) continue
-        sink.copy(record, copied, member.from)
+        text += record.toString('latin1', copied, member.from)
         copied = member.nameFrom
       }
-      return sink.copy(record, copied, until)
+      return text + record.toString('latin1', copied, until)
     }
     default:
       return unreachable(level)
@@ -132,9 +133,12 @@ function tableMembers(name: string, level: MetadataLevel, place: Place): string 
 }
 
 function keyLiteral(text: string): string {
+  if (unreserved.test(text)) return text
   // An unpaired surrogate has no UTF-8 form; links show the replacement character in its place.
   return encodeURIComponent(text.toWellFormed().replaceAll("'", "''"))
 }
+
+const unreserved = /^[A-Za-z0-9_.!~*()-]*$/
 
 /** Everything full metadata has before the keys. */
 function fullHead(record: EntityRecord, place: Place): string {

@@ -34,7 +34,7 @@ export interface BatchPart {
   readonly operations: readonly PartRequest[]
 }
 
-/** What batches of the protocol begin their answer to a bad content type with, spelled as it spells it. */
+/** Spelled as the protocol spells it. */
 const contentTypeText =
   "The content type specified in not valid for batch requests. Content type must be 'multipart/mixed' and there must be a valid single boundary delimiter specified."
 const nestedText = 'Nested change sets in a batch payload are not supported.'

@@ -62,7 +62,7 @@ export const queryEntitiesSteps: Steps<CollectionRoute, QueryInput, QueryResult>
     const list = entityList(input.level, placeOf(call, call.route.table), input.select)
     if (input.explain === 'plan') return { input, page: undefined, body: list.end(), executeMs: 0 }
     const startMs = performance.now()
-    const page = await queryEntities(call.store, tableIdOf(call), input, call.signal(), list.add)
+    const page = await queryEntities(call.store, tableIdOf(call), input, call.hungUp, list.add)
     return { input, page, body: list.end(), executeMs: performance.now() - startMs }
   },
 

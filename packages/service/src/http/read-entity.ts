@@ -26,24 +26,17 @@ const int32Min = -0x8000_0000
 const int32Max = 0x7fff_ffff
 
 export function readEntity(body: Buffer): EntityBody {
-  const types = new Map<string, string>()
-  const members: [name: string, value: JsonScalar][] = []
+  const members = readJsonObject(body)
+  const types = readTypes(members)
   const names = new Set<string>()
-  for (const [name, value] of readJsonObject(body)) {
-    if (name.startsWith('odata.') || name.startsWith('@') || name.includes('@odata.')) {
-      readAnnotation(name, value, types)
-      continue
-    }
-    if (names.has(name)) throw new Fault('DuplicatePropertiesSpecified')
-    names.add(name)
-    members.push([name, value])
-  }
   let partition: string | undefined
   let row: string | undefined
   const properties: Property[] = []
   for (const [name, scalar] of members) {
+    if (isAnnotation(name)) continue
+    if (names.size === names.add(name).size) throw new Fault('DuplicatePropertiesSpecified')
     if (name === 'Timestamp') continue
-    const value = convert(scalar, types.get(name))
+    const value = convert(scalar, types?.get(name))
     if (value === undefined) continue
     if (name === 'PartitionKey') partition = keyText(value)
     else if (name === 'RowKey') row = keyText(value)
@@ -52,13 +45,27 @@ export function readEntity(body: Buffer): EntityBody {
   return { partition, row, properties }
 }
 
-/** Only types matter. Other annotations, and those of properties that are not there, say nothing. */
-function readAnnotation(name: string, value: JsonScalar, types: Map<string, string>): void {
-  if (!name.endsWith(typeAnnotation)) return
-  const property = name.slice(0, -typeAnnotation.length)
-  if (property === '' || property.includes('@')) return
-  if (value.kind !== 'string') throw conversionFault()
-  types.set(property, value.text)
+function isAnnotation(name: string): boolean {
+  return (
+    name.startsWith('odata.') || (name.includes('@') && (name.startsWith('@') || name.includes('@odata.')))
+  )
+}
+
+/**
+ * The types given by annotations, which may stand before or after their properties. Other annotations, and
+ * those of properties that are not there, say nothing.
+ */
+function readTypes(members: readonly (readonly [string, JsonScalar])[]): Map<string, string> | undefined {
+  let types: Map<string, string> | undefined
+  for (const [name, value] of members) {
+    if (!name.endsWith(typeAnnotation)) continue
+    const property = name.slice(0, -typeAnnotation.length)
+    if (property === '' || property.includes('@')) continue
+    if (value.kind !== 'string') throw conversionFault()
+    types ??= new Map()
+    types.set(property, value.text)
+  }
+  return types
 }
 
 function keyText(value: Value): string {

@@ -10,8 +10,8 @@ export interface HttpRequest {
   readonly secure: boolean
   /** Reads the body, once and up to the limit; empty where the method has none. */
   body(): Promise<Buffer>
-  /** Fires when the client hangs up. Made on demand: few requests last long enough to care. */
-  signal(): AbortSignal
+  /** Whether the client is gone, so that nobody waits for the answer. */
+  hungUp(): boolean
 }
 
 /** Given twice, these would let the checked value differ from the used one. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
@@ -32,43 +32,60 @@ export interface LogEntry {
 
 export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>
-  /** Stops accepting, answers what is in flight, and resolves when the last connection is gone. */
+  /**
+   * Stops accepting, answers what is in flight, and resolves when the last connection is gone. Requests
+   * that do not arrive whole within a few seconds are given up.
+   */
   close(): Promise<void>
 }
 
 const keepAliveMs = 130_000
 const headersMs = 15_000
 const requestMs = 120_000
+/** Less than closing waits: who has sent half a greeting is no request under way. */
+const handshakeMs = 5_000
+/** How long closing waits for requests under way: less than the ten seconds containers are given. */
+const closeMs = 8_000
 /** A body over the limit is read and thrown away up to here, so that its client gets to see the refusal. */
 const discardedBytesMax = 16 * limits.requestBodyBytesMax
 const withBody = new Set(['POST', 'PUT', 'MERGE', 'PATCH'])
 
 export function createHttpServer(context: ServerContext): HttpServer {
   const { certificates } = context
-  const server = open()
+  const server = openServer(certificates, (incoming, outgoing) => {
+    noteRequest(incoming.socket, outgoing)
+    // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
+    void serve(incoming, outgoing)
+  })
   server.on('clientError', refuseConnection)
+  const connections = new Map<Socket, Connection>()
+  server.on('connection', noteConnection)
+  // Under TLS a connection is two sockets: the outer one counts until its greeting, the inner one from then on.
+  server.on('secureConnection', noteConnection)
+  // Called by close(). Node's own cuts answers still being sent, and waits for who never sent a byte.
+  server.closeIdleConnections = () => {
+    for (const [socket, { unanswered, bytesAnswered }] of connections) {
+      if (unanswered === 0 && socket.bytesRead === bytesAnswered) socket.destroy()
+    }
+  }
   let closing = false
   return { listen, close }
 
-  function open(): Server {
-    const options = {
-      maxHeaderSize: limits.headerBytesMax,
-      keepAliveTimeout: keepAliveMs,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: 5_000,
-      noDelay: true,
-    }
-    const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-      // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
-      void serve(incoming, outgoing)
-    }
-    if (certificates === undefined) return createServer(options, handle)
-    const secured = { ...options, ...secureOptions(certificates.current), handshakeTimeout: headersMs }
-    const tlsServer = createTlsServer(secured, handle)
-    // Connections that are open keep what they began with.
-    certificates.onRenewal((pair) => tlsServer.setSecureContext(secureOptions(pair)))
-    return tlsServer
+  function noteConnection(socket: Socket): void {
+    connections.set(socket, { unanswered: 0, bytesAnswered: 0 })
+    socket.once('close', () => connections.delete(socket))
+  }
+
+  function noteRequest(socket: Socket, outgoing: ServerResponse): void {
+    const connection = connections.get(socket)
+    if (connection === undefined) return
+    connection.unanswered++
+    outgoing.once('close', () => {
+      connection.unanswered--
+      connection.bytesAnswered = socket.bytesRead
+      // Its head may have left before closing began, and so without saying that it is the last.
+      if (closing && connection.unanswered === 0) socket.end()
+    })
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -84,7 +101,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         rawHeaders: incoming.rawHeaders,
         secure: certificates !== undefined,
         body: () => readBody(incoming),
-        signal: () => signalOf(outgoing),
+        hungUp: () => incoming.socket.destroyed,
       },
       context,
     )
@@ -94,7 +111,13 @@ export function createHttpServer(context: ServerContext): HttpServer {
     context.log({ method, path, ms: performance.now() - startedMs, answer: answered })
   }
 
-  function send({ reply, envelope }: Answer, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  function send(
+    { reply: told, envelope }: Answer,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): void {
+    // HTTP/1.0 knows no chunks.
+    const reply = incoming.httpVersionMinor === 0 ? { ...told, measured: true } : told
     const headers = headersOf(reply, envelope, context.serverToken, dateHeader())
     // What was not read must not be taken for the next request.
     const last = closing || !outgoing.shouldKeepAlive || !incoming.complete
@@ -105,17 +128,27 @@ export function createHttpServer(context: ServerContext): HttpServer {
     outgoing.writeHead(reply.status, reply.reason ?? STATUS_CODES[reply.status], headers)
     if (reply.body === undefined || reply.measured) {
       outgoing.end(reply.body)
+      return
+    }
+    // The body is one chunk, framed here, so that header and body leave in a single write. Ending with the
+    // text would add an empty second part to it, which costs a sixth of a small answer.
+    outgoing.chunkedEncoding = false
+    const frame = `${reply.body.length.toString(16)}\r\n`
+    if (typeof reply.body === 'string') {
+      outgoing.write(`${frame}${reply.body}${lastChunk}`, 'latin1')
+      outgoing.uncork()
+      outgoing.end()
     } else {
-      // The body is one chunk, framed here, so that header and body leave in a single write.
-      outgoing.chunkedEncoding = false
-      const frame = `${reply.body.length.toString(16)}\r\n`
-      if (typeof reply.body === 'string') outgoing.end(`${frame}${reply.body}\r\n0\r\n\r\n`, 'latin1')
-      else outgoing.end(Buffer.concat([Buffer.from(frame), reply.body, lastChunk]))
+      outgoing.cork()
+      outgoing.write(frame, 'latin1')
+      outgoing.write(reply.body)
+      outgoing.end(lastChunk, 'latin1')
     }
   }
 
   /** Paths of our own: `-` can be neither an account nor a table. */
   async function serveOurs(path: string, outgoing: ServerResponse): Promise<void> {
+    if (closing) outgoing.shouldKeepAlive = false
     if (path === '/-/live') return tell(outgoing, 200, { status: 'live' })
     if (path === '/-/ca.pem' && certificates?.authority !== undefined) {
       outgoing.writeHead(200, { 'Content-Type': 'application/x-pem-file' })
@@ -123,7 +156,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
       return
     }
     if (path !== '/-/ready') return tell(outgoing, 404, { status: 'unknown' })
-    const ready = !closing && (await context.isReady())
+    const ready = (await context.isReady()) && !closing
     return tell(outgoing, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready' })
   }
 
@@ -138,17 +171,45 @@ export function createHttpServer(context: ServerContext): HttpServer {
   async function close(): Promise<void> {
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
+    const giveUp = setTimeout(() => server.closeAllConnections(), closeMs)
     await closed
+    clearTimeout(giveUp)
     certificates?.close()
   }
+}
+
+function openServer(
+  certificates: Certificates | undefined,
+  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+): Server {
+  const options = {
+    maxHeaderSize: limits.headerBytesMax,
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: 5_000,
+    noDelay: true,
+  }
+  if (certificates === undefined) return createServer(options, handle)
+  const secured = { ...options, ...secureOptions(certificates.current), handshakeTimeout: handshakeMs }
+  const server = createTlsServer(secured, handle)
+  // Connections that are open keep what they began with.
+  certificates.onRenewal((pair) => server.setSecureContext(secureOptions(pair)))
+  return server
 }
 
 function secureOptions({ cert, key }: CertificatePair) {
   return { cert, key, minVersion: 'TLSv1.2' } as const
 }
 
-const lastChunk = Buffer.from('\r\n0\r\n\r\n')
+interface Connection {
+  /** Requests whose answer has not left to its last byte. */
+  unanswered: number
+  /** What had been received when the last answer left; more than that is the beginning of a request. */
+  bytesAnswered: number
+}
+
+const lastChunk = '\r\n0\r\n\r\n'
 
 function tell(outgoing: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body)
@@ -172,12 +233,6 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
 }
 
 const noBytes = Buffer.alloc(0)
-
-function signalOf(outgoing: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  outgoing.on('close', () => controller.abort())
-  return controller.signal
-}
 
 function collect(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {

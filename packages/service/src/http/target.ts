@@ -25,6 +25,7 @@ const visibleAscii = /^[\x21\x22\x24-\x7e]+$/
 const authority = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const accountSegment = /^[A-Za-z0-9]+(?:-secondary)?$/
 const secondarySuffix = '-secondary'
+const dotSegment = /(?:^|\/)\.{1,2}(?:\/|$)/
 
 /** A second value of one of these could be checked in place of the one that is used. */
 const atMostOnce = new Set(
@@ -42,7 +43,7 @@ export function readTarget(
   const host = headers.get('host') ?? ''
   if (host === '') throw new Fault('HostInformationNotPresent')
   if (!authority.test(host)) throw new Fault('InvalidHeaderValue')
-  if (request.target.length > limits.requestLineBytesMax) throw new Fault('InvalidUri')
+  if (request.target.length > limits.requestLineBytesMax) throw new Fault('UriTooLong')
   const origin = originForm(request.target, host)
   if (!visibleAscii.test(origin)) throw new Fault('InvalidUri')
   const mark = origin.indexOf('?')
@@ -143,11 +144,10 @@ function accountOf(segment: string): { account: string; secondary: boolean } {
 /** Decodes exactly once, refusing what is not UTF-8 and segments that a file system would resolve. */
 function decodePath(rawPath: string): string {
   if (!rawPath.includes('%') && !rawPath.includes('/.')) return rawPath.slice(1)
-  const segments = rawPath.slice(1).split('/').map(decodeOnce)
-  for (const segment of segments) {
-    if (segment === '.' || segment === '..') throw new Fault('InvalidUri')
-  }
-  return segments.join('/')
+  const path = rawPath.slice(1).split('/').map(decodeOnce).join('/')
+  // An escaped slash separates segments too.
+  if (dotSegment.test(path)) throw new Fault('InvalidUri')
+  return path
 }
 
 function decodeOnce(text: string): string {

@@ -78,9 +78,14 @@ export function xmlReply(root: string): Reply {
   }
 }
 
+/** Messages repeat what clients sent, also what XML cannot carry. */
 export function xmlText(text: string): string {
-  return text.replaceAll(/[&<>\r]/g, (character) => xmlEscapes[character as keyof typeof xmlEscapes])
+  return text
+    .replaceAll(/[&<>\r]/g, (character) => xmlEscapes[character as keyof typeof xmlEscapes])
+    .replaceAll(notXml, '\ufffd')
 }
+
+const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 
 /** A bare carriage return would be read back as a line feed. */
 const xmlEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' } as const

@@ -4,9 +4,15 @@
  * double never looks like an Int32.
  */
 export function formatDouble(value: number): string {
+  const shortest = String(value)
+  const size = Math.abs(value)
+  // Fifteen characters hold no more than fifteen digits, and those are the same in both forms.
+  if (shortest.length <= 15 && size >= 1e-4 && size < 1e15) {
+    return shortest.includes('.') ? shortest : `${shortest}.0`
+  }
   const short = value.toPrecision(15)
-  const precision = Number(short) === value ? 15 : 17
-  const { sign, significand, exponent } = precision === 15 ? scientific(short) : seventeenDigits(value)
+  const [digits, precision] = Number(short) === value ? [short, 15] : [seventeenDigits(value), 17]
+  const { sign, significand, exponent } = scientific(digits)
   if (Object.is(value, -0)) return '-0.0'
   if (exponent > -5 && exponent < precision) return sign + fixed(significand, exponent)
   const [first, rest] = [significand.slice(0, 1), significand.slice(1)]
@@ -14,13 +20,13 @@ export function formatDouble(value: number): string {
   return `${sign}${first}${rest === '' ? '' : `.${rest}`}E${exponent < 0 ? '-' : '+'}${exponentText}`
 }
 
-/** As toPrecision(17), but a value half-way between two texts takes the even one, as recorded. */
-function seventeenDigits(value: number): ReturnType<typeof scientific> {
-  const rounded = scientific(value.toPrecision(17))
-  if (!scientific(value.toPrecision(18)).significand.endsWith('5')) return rounded
-  const exact = scientific(value.toPrecision(100))
-  if (exact.significand.length !== 18 || Number(exact.significand[16]) % 2 === 1) return rounded
-  return { ...exact, significand: exact.significand.slice(0, 17).replace(/0+$/, '') }
+/** A tie goes to the even digit, as recorded for 123456789012345.125; toExponential takes the larger. */
+function seventeenDigits(value: number): string {
+  const text = value.toExponential(16)
+  if (!/[13579]e/.test(text) || !/5e/.test(value.toExponential(17))) return text
+  const fraction = value.toExponential(100).split(/[.e]/)[1] ?? ''
+  if (!/^50*$/.test(fraction.slice(16))) return text
+  return text.replace(/.e/, (digit) => `${Number(digit[0]) - 1}e`)
 }
 
 /** Takes toPrecision's text apart: digits without a dot or trailing zeros, and the power of the first. */

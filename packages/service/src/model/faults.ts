@@ -54,6 +54,7 @@ export const faults = {
   ConditionNotMet: [412, 'The condition specified using HTTP conditional header(s) is not met.'],
   UpdateConditionNotSatisfied: [412, 'The update condition specified in the request was not satisfied.'],
   RequestBodyTooLarge: [413, 'The request body is too large and exceeds the maximum permissible limit.'],
+  UriTooLong: [414, 'The target of the request is longer than this service reads.'],
   AtomFormatNotSupported: [415, 'Atom format is not supported.'],
   JsonVerboseFormatNotSupported: [415, 'JSON Verbose format is not supported.'],
   MediaTypeNotSupported: [415, 'None of the provided media types are supported'],

@@ -1,10 +1,13 @@
 /** JSON as the service writes it: no white space, pure ASCII, lower-case `\uXXXX` above U+007F. */
 
-const aboveAscii = /[\u0080-\uffff]/
+/** ASCII that stands for itself between quotes. */
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7f]*$/
 const eachAboveAscii = /[\u0080-\uffff]/g
 
 export function jsonString(text: string): string {
-  const quoted = JSON.stringify(text)
-  if (!aboveAscii.test(quoted)) return quoted
-  return quoted.replace(eachAboveAscii, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  if (plain.test(text)) return `"${text}"`
+  return JSON.stringify(text).replace(
+    eachAboveAscii,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -116,7 +116,7 @@ export interface TextLayout {
 }
 
 export function layoutOf(record: EntityRecord): TextLayout {
-  assert.equal(record[0], recordFormat, 'unknown record format')
+  if (record[0] !== recordFormat) throw new Error(`unknown record format ${record[0]}`)
   const keysFrom = keysFromOf(record)
   return {
     etagFrom: headerBytes + propertyCountOf(record) * entryBytes,

@@ -87,9 +87,17 @@ export function systemClock(): Clock {
   }
 }
 
+/** Versions of a busy moment share their second, and each is written more than once. */
+let lastSeconds = Number.NaN
+let lastSecondsText = ''
+
 function formatSeconds(ticks: Ticks): string {
   const seconds = Number(ticks / BigInt(ticksPerSecond)) - unixEpochSeconds
-  return isoSeconds(new Date(seconds * 1000))
+  if (seconds !== lastSeconds) {
+    lastSecondsText = isoSeconds(new Date(seconds * 1000))
+    lastSeconds = seconds
+  }
+  return lastSecondsText
 }
 
 function isoSeconds(date: Date): string {

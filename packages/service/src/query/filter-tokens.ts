@@ -1,6 +1,6 @@
 /**
  * The words of a filter. Positions are UTF-16 units of the decoded text, from zero.
- * Source: docs/protocol/query-entities.md; the tokens are those of OData version 3.
+ * Source: the tokens of OData version 3, whose messages the service answers with.
  */
 import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'

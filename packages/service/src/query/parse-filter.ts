@@ -9,7 +9,6 @@
  * Refusals come in three waves, as they do from the service: syntax, in reading order; then types, from
  * the leaves up; then what is well formed but not served. So an expression is read to a tree of words
  * first and given its meaning afterwards.
- * Source: docs/protocol/query-entities.md, "messages".
  */
 import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'

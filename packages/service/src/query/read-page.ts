@@ -25,8 +25,8 @@ export interface PageRequest {
   /** Reads a clock that only goes forward. */
   readonly nowMs: () => number
   readonly budgets?: Partial<PageBudgets>
-  /** The client hung up. */
-  readonly signal?: AbortSignal | undefined
+  /** Whether the client has gone. */
+  readonly hungUp?: () => boolean
   readonly realism?: Realism | undefined
   readonly numbers?: NumericComparison
   /** Counts the partitions met, which costs a comparison for each row. */
@@ -37,12 +37,15 @@ export interface PageBudgets {
   readonly scanMs: number
   readonly scanRowsMax: number
   readonly bytesMax: number
+  /** A seek costs about as much as this many rows, so after as many in vain it is worth one. */
+  readonly missesBeforeSeek: number
 }
 
 export const pageBudgets: PageBudgets = {
   scanMs: 5000,
   scanRowsMax: 100_000,
   bytesMax: 16 * 1024 * 1024,
+  missesBeforeSeek: 8,
 }
 
 /** Ends pages where the cloud might, so that clients meet short and empty pages and sparse tokens. */
@@ -79,12 +82,9 @@ export interface PageCounters {
 /** Rows between two looks at the clock. */
 const rowsBetweenLooks = 64
 
-/** A seek costs about as much as this many rows, so after as many misses it is worth one. */
-const missesBeforeSeek = 8
-
 export async function readPage(store: Store, request: PageRequest, take: Take): Promise<Page> {
-  const { table, from, top, nowMs, signal, realism } = request
-  const { scanMs, scanRowsMax, bytesMax } = { ...pageBudgets, ...request.budgets }
+  const { table, from, top, nowMs, hungUp, realism } = request
+  const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
   const predicateOf = predicates(request.numbers)
   const rangeOf = rangeFinder(ranges)
@@ -98,7 +98,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
 
   const [range] = ranges
   const point = ranges.length === 1 && range !== undefined ? keyOfPoint(range) : undefined
-  if (signal?.aborted) {
+  if (hungUp?.()) {
     stop = 'aborted'
   } else if (point !== undefined) {
     const record = await store.get(table, point)
@@ -147,7 +147,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     if (scanned >= scanRowsMax) return 'scanBudget'
     if (bytesTaken >= bytesMax) return 'bytes'
     if (scanned === 0 || scanned % rowsBetweenLooks !== 0) return undefined
-    if (signal?.aborted) return 'aborted'
+    if (hungUp?.()) return 'aborted'
     return nowMs() - startMs >= scanMs ? 'time' : undefined
   }
 

@@ -2,7 +2,7 @@ import { Fault } from '../model/faults.ts'
 import { encodeContent, keysText } from '../model/record.ts'
 import { type AccountName, deletions, type TableName } from '../model/table.ts'
 import type { Ticks } from '../model/ticks.ts'
-import { catalogueKey } from '../store/catalogue.ts'
+import { catalogueKey, findTable } from '../store/catalogue.ts'
 import type { Store } from '../store/store.ts'
 
 /** Until when a deleted table's name is refused with TableBeingDeleted; undefined frees it at once. */
@@ -14,7 +14,11 @@ export async function deleteTable(
   name: TableName,
   nameFreeAt: NameFreeAt,
 ): Promise<void> {
-  if (nameFreeAt !== undefined) await noteDeletion(store, account, name, nameFreeAt)
+  if (nameFreeAt !== undefined) {
+    // Looked for first: a name that no table has is not to be taken.
+    if ((await findTable(store, account, name)) === undefined) throw new Fault('ResourceNotFound')
+    await noteDeletion(store, account, name, nameFreeAt)
+  }
   if (!(await store.drop(account, name))) throw new Fault('ResourceNotFound')
 }
 

@@ -18,12 +18,12 @@ export function queryEntities(
   store: Store,
   table: TableId,
   query: EntityQuery,
-  signal: AbortSignal,
+  hungUp: () => boolean,
   take: Take,
 ): Promise<Page> {
   const { plan, from, top, realism, countsPartitions } = query
   const scanMs = Math.min(pageBudgets.scanMs, query.timeout * 1000)
   const nowMs = () => performance.now()
-  const request = { table, plan, from, top, nowMs, budgets: { scanMs }, signal, realism, countsPartitions }
+  const request = { table, plan, from, top, nowMs, budgets: { scanMs }, hungUp, realism, countsPartitions }
   return readPage(store, request, take)
 }

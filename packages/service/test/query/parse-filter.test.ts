@@ -36,6 +36,11 @@ describe('parsing a filter', () => {
     assert.deepEqual(parseFilter(undefined, entitySchema), { kind: 'constant', value: true })
   })
 
+  it('depth is what stands inside each other, not side by side', () => {
+    const filter = Array.from({ length: 500 }, () => '(not (A))').join(' and ')
+    assert.equal(parseFilter(filter, entitySchema).kind, 'and')
+  })
+
   it('a filter has at most so many nodes', () => {
     const full = Array.from({ length: filterNodesMax - 1 }, () => 'A').join(' or ')
     assert.equal(parseFilter(full, entitySchema).kind, 'or')

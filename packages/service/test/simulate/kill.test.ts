@@ -29,7 +29,7 @@ describe('a server that is killed', () => {
     const seed = newSeed()
     await withSeed(seed, async () => {
       const random = seededRandom(seed)
-      const kills = nightly ? 300 : 24
+      const kills = nightly ? 300 : 20
       const data = await temporaryFolder()
       const partitions = Array.from({ length: clients }, (_, i) => newPartition(`client ${i}`))
       const counter: Counter = { certain: 0, cutOff: 0 }
@@ -62,7 +62,7 @@ describe('a server that is killed', () => {
     await withSeed(seed, async () => {
       const random = seededRandom(seed)
       const data = await temporaryFolder()
-      const doomed = Array.from({ length: nightly ? 20 : 5 }, (_, i) => `doomed${i}`)
+      const doomed = Array.from({ length: nightly ? 20 : 4 }, (_, i) => `doomed${i}`)
       const rows = 600
       let server = await startServer(data)
       await withClients(server.url, async (each) => {
@@ -116,7 +116,7 @@ describe('a server that is killed', () => {
       const data = await temporaryFolder()
       const names = Array.from({ length: clients }, (_, i) => newNamedTable(`table${i}`))
       const given = new Map<number, string>()
-      for (let kill = 0; kill < (nightly ? 60 : 8); kill++) {
+      for (let kill = 0; kill < (nightly ? 60 : 6); kill++) {
         const server = await startServer(data)
         await checkCatalogue(server, data, names, given)
         const load = Promise.all(names.map((named) => comeAndGoUntilCut(server.url, named, random)))

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -41,10 +42,10 @@ export const commandFile = fileURLToPath(new URL('../../src/command/partita.js',
 const readyMsMax = 20_000
 const running = new Set<ChildProcess>()
 
+// A test that failed may have left some, whose pipes would keep this process from ending.
+after(killAll)
 // Before all other listeners: a folder is removed more surely once nobody writes to it.
-process.prependListener('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
+process.prependListener('exit', killAll)
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
 /** Runs `partita` with these arguments; resolves at once. */
@@ -127,6 +128,10 @@ export function readIfThere(file: string): string | undefined {
     if ((error as { code?: string }).code === 'ENOENT') return undefined
     throw error
   }
+}
+
+function killAll(): void {
+  for (const child of running) child.kill('SIGKILL')
 }
 
 /** This process's environment without what would change the command's behaviour. */

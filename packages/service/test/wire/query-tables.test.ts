@@ -31,10 +31,10 @@ wireTable('Query Tables', [
   [request('PUT', '/Tables', { body: '{}' }), 405, 'MethodNotAllowed', early],
 ])
 
-if (!isRemote) {
-  const full = (name: string) =>
-    `{"odata.type":"${account}.Tables","odata.id":"BASE/Tables('${name}')","odata.editLink":"Tables('${name}')","TableName":"${name}"}`
+const full = (name: string) =>
+  `{"odata.type":"${account}.Tables","odata.id":"BASE/Tables('${name}')","odata.editLink":"Tables('${name}')","TableName":"${name}"}`
 
+if (!isRemote) {
   // biome-ignore format: a table reads in columns
   wireTable('Query Tables: the whole list', [
     [get('/Tables'), 200, { body: '{"odata.metadata":"BASE/$metadata#Tables","value":[{"TableName":"alpha"},{"TableName":"Beta"},{"TableName":"Delta"},{"TableName":"gamma"}]}' }],

@@ -13,7 +13,7 @@ import type { CommitOutcome, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
 import { type Environment, entityKey, liveKey, openEnvironment } from './environment.ts'
 import type { WriterOptions } from './writer.ts'
-import { commitPacker, type WriterAnswer, type WriterRequest } from './writer-message.ts'
+import { commitPacker, type WriterAnswer, type WriterReport, type WriterRequest } from './writer-message.ts'
 
 /** When a change is acknowledged: on disk; a second before that at most; when the system likes. */
 export type Durability = 'sync' | 'interval' | 'memory'
@@ -22,11 +22,18 @@ export interface LmdbStoreOptions {
   readonly path: string
   readonly clock: Clock
   readonly durability?: Durability
+  /** How much of the disk is left free: below it only deletions are accepted. */
+  readonly reserveBytes?: number
 }
+
+const reserveBytesDefault = 32 * 1024 * 1024
 
 /** How long a scan keeps the thread before it lets other requests run, and how often it looks. */
 const sliceMs = 4
 const sliceRows = 128
+
+/** Messages of commits under way: one being written, and one ready for when that is done. */
+const postedMax = 2
 
 interface Waiting {
   resolve(answer: WriterAnswer): void
@@ -34,16 +41,17 @@ interface Waiting {
 }
 
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
-  const { clock, durability = 'sync' } = options
+  const { clock, durability = 'sync', reserveBytes = reserveBytesDefault } = options
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
-    workerData: { path, durability } satisfies WriterOptions,
+    workerData: { path, durability, reserveBytes } satisfies WriterOptions,
   })
   const waiting = new Map<number, Waiting>()
   const packer = commitPacker()
   let lastId = 0
   let posting = false
+  let unanswered = 0
   let broken: Error | undefined
   let closing = false
   const scans = new Set<Promise<void>>()
@@ -95,15 +103,15 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
               if (step.done) break
               const goOn = visit(step.value.value)
               if (goOn === 'stop') return
-              if (goOn !== 'next') {
-                position = goOn
-                rest = clip(range, position)
-                break
-              }
               if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
                 await nextTurn()
                 if (closing) throw closedError()
                 sliceUntilMs = performance.now() + sliceMs
+              }
+              if (goOn !== 'next') {
+                position = goOn
+                rest = clip(range, position)
+                break
               }
             }
           } finally {
@@ -169,16 +177,17 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     })
   }
 
-  /** One message for all commits of this turn of the event loop. */
+  /** One message for all commits of this turn of the event loop, or of several if the writer is busy. */
   function postSoon(): void {
     if (posting) return
     posting = true
-    setImmediate(postNow)
+    if (unanswered < postedMax) setImmediate(postNow)
   }
 
   function postNow(): void {
     if (!posting) return
     posting = false
+    unanswered++
     const bytes = packer.take()
     worker.postMessage({ kind: 'commits', now: clock(), bytes } satisfies WriterRequest, [
       bytes.buffer as ArrayBuffer,
@@ -189,7 +198,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     worker.postMessage(request)
   }
 
-  function settle(answers: readonly WriterAnswer[]): void {
+  function settle({ answers, served }: WriterReport): void {
+    unanswered -= served
+    if (posting) postNow()
     for (const answer of answers) {
       const asked = waiting.get(answer.id)
       waiting.delete(answer.id)

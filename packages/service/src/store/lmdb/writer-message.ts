@@ -31,6 +31,12 @@ export type WriterAnswer =
   | { readonly id: number; readonly dropped: boolean }
   | { readonly id: number; readonly error: string }
 
+export interface WriterReport {
+  readonly answers: readonly WriterAnswer[]
+  /** How many messages of commits these answers are to. */
+  readonly served: number
+}
+
 export interface PackedCommit {
   readonly id: number
   readonly table: TableId

@@ -3,6 +3,7 @@
  * then all are answered: a sync costs the same for one commit as for a hundred.
  */
 import { strict as assert } from 'node:assert'
+import { statfsSync } from 'node:fs'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { TransactionFlags } from 'lmdb'
 import { applyMutation } from '../../model/mutation.ts'
@@ -24,20 +25,29 @@ import {
   tableOfDropped,
   versionFact,
 } from './environment.ts'
-import { type PackedCommit, unpackCommits, type WriterAnswer, type WriterRequest } from './writer-message.ts'
+import {
+  type PackedCommit,
+  unpackCommits,
+  type WriterAnswer,
+  type WriterReport,
+  type WriterRequest,
+} from './writer-message.ts'
 import type { Durability } from './lmdb-store.ts'
 
 export interface WriterOptions {
   readonly path: string
   readonly durability: Durability
+  readonly reserveBytes: number
 }
 
 /** Rows removed between two looks at the queue: a few milliseconds of work. */
 const reclaimRows = 256
 const intervalMs = 1000
+/** How long work in the background waits after it failed, as on a full disk. */
+const retryMs = 1000
 const unsynced: TransactionFlags = TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH
 
-const { path, durability } = workerData as WriterOptions
+const { path, durability, reserveBytes } = workerData as WriterOptions
 assert(parentPort !== null, 'the writer runs as a thread')
 const port = parentPort
 const environment = openEnvironment(path, { keys: true })
@@ -45,6 +55,8 @@ const environment = openEnvironment(path, { keys: true })
 let reclaiming = false
 let lastSyncMs = 0
 let syncTimer: NodeJS.Timeout | undefined
+let reclaimTimer: NodeJS.Timeout | undefined
+let closing = false
 
 port.on('message', (first: WriterRequest) => {
   const requests = [first]
@@ -55,12 +67,15 @@ port.on('message', (first: WriterRequest) => {
   }
   serve(requests)
 })
-port.postMessage([])
+port.postMessage('ready')
 reclaimSoon()
 
 function serve(requests: readonly WriterRequest[]): void {
   const work = requests.filter((request) => request.kind !== 'close')
-  if (work.length > 0) port.postMessage(answerAll(work))
+  if (work.length > 0) {
+    const served = work.filter((request) => request.kind === 'commits').length
+    port.postMessage({ answers: answerAll(work), served } satisfies WriterReport)
+  }
   if (work.length < requests.length) void close()
 }
 
@@ -69,6 +84,7 @@ type Work = Exclude<WriterRequest, { kind: 'close' }>
 function answerAll(requests: readonly Work[]): WriterAnswer[] {
   const answers: WriterAnswer[] = []
   try {
+    const room = hasRoom(requests)
     transact(() => {
       // A transaction that fails part-way must not have answered anyone.
       answers.length = 0
@@ -76,10 +92,12 @@ function answerAll(requests: readonly Work[]): WriterAnswer[] {
       for (const request of requests) {
         if (request.kind === 'commits') {
           for (const commit of unpackCommits(request.bytes)) {
-            answers.push({ id: commit.id, outcome: session.commit(commit, request.now) })
+            if (!room && !onlyRemoves(commit)) answers.push({ id: commit.id, error: noRoom })
+            else answers.push({ id: commit.id, outcome: session.commit(commit, request.now) })
           }
         } else if (request.kind === 'create') {
-          answers.push({ id: request.id, created: session.create(request) })
+          if (!room) answers.push({ id: request.id, error: noRoom })
+          else answers.push({ id: request.id, created: session.create(request) })
         } else {
           answers.push({ id: request.id, dropped: session.drop(request) })
         }
@@ -90,6 +108,24 @@ function answerAll(requests: readonly Work[]): WriterAnswer[] {
   } catch (error) {
     return idsOf(requests).map((id) => ({ id, error: String(error) }))
   }
+}
+
+const noRoom = `less than ${reserveBytes} bytes are free at ${path}: only deletions are accepted`
+
+/**
+ * Whether the disk takes these requests and keeps its reserve. The engine must not meet a full disk: it
+ * overruns a buffer while it says so. The reserve is also what deletions need, to make room.
+ */
+function hasRoom(requests: readonly Work[]): boolean {
+  const { bavail, blocks, bsize } = statfsSync(path)
+  const sizes = requests.map((request) => (request.kind === 'commits' ? request.bytes.length : 0))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  // Some file systems do not tell. An entity may take a page where it needed half of one.
+  return blocks === 0 || bavail * bsize >= reserveBytes + 2 * bytes
+}
+
+function onlyRemoves({ mutations }: PackedCommit): boolean {
+  return mutations.every(({ change }) => change.kind === 'remove')
 }
 
 function transact(work: () => void): void {
@@ -104,7 +140,11 @@ function transact(work: () => void): void {
 function syncSoon(): void {
   syncTimer ??= setTimeout(() => {
     syncTimer = undefined
-    syncNow()
+    try {
+      syncNow()
+    } catch {
+      syncSoon()
+    }
   }, intervalMs)
 }
 
@@ -182,12 +222,26 @@ function reclaimSoon(): void {
   setImmediate(reclaim)
 }
 
-/** Removes a slice of the rows of dropped tables. Safe to be cut short, and in several processes at once. */
 function reclaim(): void {
   reclaiming = false
+  if (closing) return
+  try {
+    if (reclaimSlice()) reclaimSoon()
+  } catch {
+    // Nobody waits for it: it may fail and be tried again, but must not end the thread.
+    clearTimeout(reclaimTimer)
+    reclaimTimer = setTimeout(reclaimSoon, retryMs)
+  }
+}
+
+/**
+ * Removes a slice of the rows of dropped tables; true if there may be more. Safe to be cut short, and in
+ * several processes at once.
+ */
+function reclaimSlice(): boolean {
   let more = false
   const [first] = environment.getKeys({ start: firstDropped, end: afterDropped, limit: 1 })
-  if (first === undefined) return
+  if (first === undefined) return false
   transact(() => {
     const [dropped] = environment.getKeys({ start: firstDropped, end: afterDropped, limit: 1 })
     if (dropped === undefined) return
@@ -198,14 +252,19 @@ function reclaim(): void {
     if (keys.length < reclaimRows) remove(dropped)
     more = true
   })
-  if (more) reclaimSoon()
+  return more
 }
 
 async function close(): Promise<void> {
+  closing = true
   clearTimeout(syncTimer)
-  if (durability !== 'sync') syncNow()
-  port.close()
-  await environment.close()
+  clearTimeout(reclaimTimer)
+  try {
+    if (durability !== 'sync') syncNow()
+  } finally {
+    port.close()
+    await environment.close()
+  }
 }
 
 function readVersion(): Version {
