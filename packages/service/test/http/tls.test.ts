@@ -131,6 +131,40 @@ describe('--tls auto', () => {
   })
 })
 
+describe('closing a service that speaks TLS', () => {
+  it('waits neither for who said nothing nor for who has been answered', async () => {
+    const service = await startService({ data: ':memory:', tls: auto })
+    const { port, hostname: host } = new URL(service.url)
+    const mute = connectPlain(Number(port), host)
+    const greeted = await shake(service, { ca: service.authority })
+    const answered = await shake(service, { ca: service.authority })
+    answered.write('GET /-/live HTTP/1.1\r\nHost: a\r\n\r\n')
+    await new Promise((resolve) => answered.once('data', resolve))
+    const startMs = performance.now()
+    await service.close()
+    assert(performance.now() - startMs < 1000)
+    for (const socket of [mute, greeted, answered]) socket.destroy()
+  })
+
+  it('answers what is under way', async () => {
+    const service = await startService({ data: ':memory:', tls: auto })
+    const socket = await shake(service, { ca: service.authority })
+    let received = ''
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString('latin1')
+    })
+    const ended = new Promise((resolve) => socket.once('close', resolve))
+    socket.write('POST /devstoreaccount1/Tables HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const closed = service.close()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    socket.write('}')
+    await Promise.all([closed, ended])
+    assert.match(received, /^HTTP\/1\.1 403 /)
+    assert.match(received, /Connection: close/)
+  })
+})
+
 describe('--cert and --key', () => {
   const authority = makeAuthority('a test', Date.now())
   const pairFor = (name: string) =>
