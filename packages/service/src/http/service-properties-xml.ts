@@ -25,11 +25,9 @@ import {
 export function readServiceProperties(body: Buffer): Partial<ServiceProperties> {
   const root = readXml(body, 'StorageServiceProperties')
   const fields = fieldsOf(root, ['Logging', 'Metrics', 'HourMetrics', 'MinuteMetrics', 'Cors'])
-  const [logging, minuteMetrics, cors] = [
-    fields.get('Logging'),
-    fields.get('MinuteMetrics'),
-    fields.get('Cors'),
-  ]
+  const logging = fields.get('Logging')
+  const minuteMetrics = fields.get('MinuteMetrics')
+  const cors = fields.get('Cors')
   // Before 2013-08-15 there was one kind of metrics, by the hour.
   if (fields.has('Metrics') && fields.has('HourMetrics')) throw invalidXml()
   const hourMetrics = fields.get('HourMetrics') ?? fields.get('Metrics')
