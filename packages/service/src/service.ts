@@ -1,8 +1,11 @@
 /** Wires the parts together: a store, the accounts and an HTTP server in front of them. */
+import { join } from 'node:path'
 import { parseAccounts, developmentAccount } from './auth/accounts.ts'
 import { type BearerSettings, openBearer } from './auth/bearer.ts'
 import { fetchJson } from './auth/issuer-keys.ts'
+import { openCorsRules } from './http/cors.ts'
 import { createHttpServer, type LogEntry } from './http/server.ts'
+import { type Certificates, openCertificates, type TlsOptions } from './http/tls.ts'
 import type { PartitionKey, RowKey } from './model/keys.ts'
 import { catalogue } from './model/table.ts'
 import { type Clock, systemClock } from './model/ticks.ts'
@@ -14,6 +17,7 @@ import type { Store } from './store/store.ts'
 export type { Durability } from './store/lmdb/lmdb-store.ts'
 export type { Assignment, BearerSettings } from './auth/bearer.ts'
 export type { LogEntry } from './http/server.ts'
+export type { TlsOptions } from './http/tls.ts'
 
 export interface ServiceOptions {
   /** The data folder, or `:memory:`. */
@@ -30,8 +34,14 @@ export interface ServiceOptions {
   readonly deletedNameSeconds?: number
   /** End pages early and oddly, as the cloud's may, to test how clients follow them. */
   readonly realism?: boolean
+  /** Answer for statistics at the primary address too: the JavaScript client asks it when it runs locally. */
+  readonly statsOnPrimary?: boolean
+  /** Serve HTTPS instead of HTTP. */
+  readonly tls?: TlsOptions
   readonly serverToken?: string
   readonly log?: (entry: LogEntry) => void
+  /** Told what an operator should know. */
+  readonly warn?: (text: string) => void
   readonly clock?: Clock
 }
 
@@ -40,6 +50,8 @@ export interface RunningService {
   readonly url: string
   /** For the first account. */
   readonly connectionString: string
+  /** The authority that clients must trust, in PEM, where it is our own. */
+  readonly authority: string | undefined
   /** Finishes what is in flight, then closes the store. */
   close(): Promise<void>
 }
@@ -55,6 +67,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const accounts = parseAccounts(accountsText)
   const bearer = options.bearer && (await openBearer(options.bearer, clock, fetchJson))
   const store = await openStore(options, clock)
+  const certificates = await openTls(options, store)
   const server = createHttpServer({
     store,
     clock,
@@ -63,15 +76,21 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     bearer,
     deletedNameSeconds: options.deletedNameSeconds ?? 0,
     realism: options.realism ?? false,
+    statsOnPrimary: options.statsOnPrimary ?? false,
+    cors: openCorsRules(store),
     serverToken: options.serverToken ?? recordedServerToken,
     log: options.log ?? (() => undefined),
     isReady: () => answers(store),
+    certificates,
   })
   try {
     const { port } = await server.listen(host, tablePort)
-    const url = `http://${reachable(host)}:${port}`
-    return { url, connectionString: connectionStringOf(accountsText, url), close }
+    const scheme = certificates === undefined ? 'http' : 'https'
+    const url = `${scheme}://${reachable(host)}:${port}`
+    const connectionString = connectionStringOf(accountsText, url)
+    return { url, connectionString, authority: certificates?.authority, close }
   } catch (error) {
+    certificates?.close()
     await store.close()
     throw error
   }
@@ -79,6 +98,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   async function close(): Promise<void> {
     await server.close()
     await store.close()
+  }
+}
+
+/** After the store, so that a folder it refuses is left untouched. */
+async function openTls(
+  { data, tls, warn = () => undefined }: ServiceOptions,
+  store: Store,
+): Promise<Certificates | undefined> {
+  try {
+    const folder = data === ':memory:' ? undefined : join(data, 'tls')
+    return tls === undefined ? undefined : openCertificates(tls, { folder, warn })
+  } catch (error) {
+    await store.close()
+    throw error
   }
 }
 
@@ -107,5 +140,6 @@ function connectionStringOf(accounts: string, url: string): string {
   const [name = '', key = ''] = (accounts.split(';').find((entry) => entry.trim() !== '') ?? '')
     .trim()
     .split(':')
-  return `DefaultEndpointsProtocol=http;AccountName=${name};AccountKey=${key};TableEndpoint=${url}/${name};`
+  const scheme = url.slice(0, url.indexOf(':'))
+  return `DefaultEndpointsProtocol=${scheme};AccountName=${name};AccountKey=${key};TableEndpoint=${url}/${name};`
 }

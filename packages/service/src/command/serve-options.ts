@@ -1,6 +1,6 @@
 /** Options of `partita serve`. Each has an environment variable, PARTITA_ and its name; the option wins. */
 import { parseAssignments } from '../auth/bearer.ts'
-import type { BearerSettings, Durability, ServiceOptions } from '../service.ts'
+import type { BearerSettings, Durability, ServiceOptions, TlsOptions } from '../service.ts'
 import {
   type Environment,
   type OptionFacts,
@@ -10,7 +10,7 @@ import {
   UsageError,
 } from './options.ts'
 
-export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'clock'> {
+export interface ServeOptions extends Omit<ServiceOptions, 'log' | 'warn' | 'clock'> {
   readonly host: string
   readonly durability: Durability
   readonly readyFile: string | undefined
@@ -35,6 +35,10 @@ export const serveOptions = {
     says: 'when a write is acknowledged: on disk, at most a second before that, or when applied',
   },
   workers: { value: 'N', fallback: '1', says: 'processes that share the store and the port' },
+  cert: { value: 'FILE', says: 'serve HTTPS with this certificate (PEM); read again when it changes' },
+  key: { value: 'FILE', says: 'its private key (PEM)' },
+  tls: { value: 'auto', says: 'serve HTTPS with an authority of our own, kept in the data folder' },
+  'tls-names': { value: 'NAME,…', says: 'further names and addresses for --tls auto' },
   accounts: { value: 'NAME:KEY[:KEY];…', says: 'accounts and their keys (better given by the environment)' },
   'bearer-issuer': {
     value: 'URL',
@@ -58,6 +62,7 @@ export const serveOptions = {
     says: "how long a deleted table's name stays taken, as in the cloud",
   },
   realism: { says: 'end pages early and oddly, as the cloud may, to test how clients follow them' },
+  'stats-on-primary': { says: 'answer for statistics at the primary address, where some clients ask' },
   'server-token': { value: 'TEXT', says: 'the Server header of answers' },
   log: { says: 'write one JSON line for each request' },
 } as const satisfies OptionTable
@@ -87,6 +92,7 @@ export function parseServeOptions(
   const workers = readNumber('workers', text('workers'), { min: 1, max: 64 })
   if (workers > 1 && data === ':memory:') throw new UsageError('several workers cannot share :memory:')
   const bearer = readBearer(text, flag('bearer-accept-any'))
+  const tls = readTls(text)
   return {
     data,
     workers,
@@ -100,7 +106,9 @@ export function parseServeOptions(
     ...(accounts === undefined ? {} : { accounts }),
     ...(bearer === undefined ? {} : { bearer }),
     ...(serverToken === undefined ? {} : { serverToken }),
+    ...(tls === undefined ? {} : { tls }),
     realism: flag('realism'),
+    statsOnPrimary: flag('stats-on-primary'),
     readyFile: text('ready-file'),
     logRequests: flag('log'),
     help: given['help'] === true,
@@ -170,4 +178,17 @@ function readDurability(text: string | undefined): Durability {
     throw new UsageError(`--durability takes ${durabilities.join(', ')}, not '${text}'`)
   }
   return text as Durability
+}
+
+function readTls(text: (name: OptionName) => string | undefined): TlsOptions | undefined {
+  const [cert, key, tls, names] = [text('cert'), text('key'), text('tls'), text('tls-names')]
+  if (tls !== undefined && tls !== 'auto') throw new UsageError(`--tls takes auto, not '${tls}'`)
+  if (names !== undefined && tls === undefined) throw new UsageError('--tls-names goes with --tls auto')
+  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
+  if (cert !== undefined && key !== undefined) {
+    if (tls !== undefined) throw new UsageError('--tls auto makes what --cert and --key give: choose one')
+    return { kind: 'files', cert, key }
+  }
+  if (tls === undefined) return undefined
+  return { kind: 'auto', names: names === undefined ? [] : names.split(',').map((name) => name.trim()) }
 }

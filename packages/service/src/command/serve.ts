@@ -1,6 +1,6 @@
 /** `partita serve`: runs the service until it is told to stop. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { developmentAccount } from '../auth/accounts.ts'
 import { type LogEntry, type RunningService, startService } from '../service.ts'
 import { optionLines, UsageError } from './options.ts'
@@ -48,7 +48,7 @@ export async function serve(
 }
 
 function start(options: ServeOptions): Promise<RunningService> {
-  return startService({ ...options, log: options.logRequests ? logRequest : ignore })
+  return startService({ ...options, log: options.logRequests ? logRequest : ignore, warn })
 }
 
 /** One of several processes: the first of them speaks for all. */
@@ -74,6 +74,7 @@ function announce(service: RunningService, options: ServeOptions): void {
     ...(options.workers > 1 ? [`  workers            ${options.workers} processes`] : []),
     `  durability         ${memory ? 'none: all is gone when this stops' : `${options.durability}: ${durabilityNotes[options.durability]}`}`,
   ]
+  if (service.authority !== undefined) lines.push(...howToTrust(service, options))
   if (isPublicKey(options.accounts) && !loopback.test(options.host)) {
     lines.push(
       `  WARNING            everyone knows the development key, and ${options.host} is not only this machine: set ${variableOf('accounts')}`,
@@ -89,6 +90,19 @@ function announce(service: RunningService, options: ServeOptions): void {
     writeFileSync(draft, `${JSON.stringify({ table: service.url })}\n`)
     renameSync(draft, options.readyFile)
   }
+}
+
+function howToTrust({ url }: RunningService, { data }: ServeOptions): string[] {
+  const file = data === ':memory:' ? 'ca.pem' : join(resolve(data), 'tls', 'ca.pem')
+  return [
+    `  authority          ${data === ':memory:' ? `${url}/-/ca.pem, another one at each start` : file}`,
+    ...(data === ':memory:' ? [`    fetch it         curl -k -o ca.pem ${url}/-/ca.pem`] : []),
+    `    trust in Node    export NODE_EXTRA_CA_CERTS=${file}`,
+    `    in Python        export REQUESTS_CA_BUNDLE=${file}`,
+    `    on Debian        cp ${file} /usr/local/share/ca-certificates/partita.crt && update-ca-certificates`,
+    `    on macOS         security add-trusted-cert -k ~/Library/Keychains/login.keychain-db ${file}`,
+    `    on Windows       certutil -user -addstore Root ${file}`,
+  ]
 }
 
 /** The file is there only while requests are answered: neither after a crash nor after any exit. */
@@ -145,6 +159,10 @@ function ignore(entry: LogEntry): void {
   if (entry.answer.reply.status >= 500 && entry.answer.fault?.cause !== undefined) {
     console.error(`partita: ${entry.method} ${entry.path}:`, entry.answer.fault.cause)
   }
+}
+
+function warn(text: string): void {
+  console.error(`partita: ${text}`)
 }
 
 function explain(error: unknown): string {

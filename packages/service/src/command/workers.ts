@@ -5,7 +5,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { RunningService } from '../service.ts'
 
-type Address = Pick<RunningService, 'url' | 'connectionString'>
+type Address = Omit<RunningService, 'close'>
 
 const closeRequest = 'close'
 /** A worker that dies sooner than this after its start would only die again. */
@@ -83,8 +83,8 @@ export function closeAsked(): Promise<void> {
 }
 
 /** In a worker: tells the first process that this one serves. */
-export function tellServing({ url, connectionString }: RunningService): void {
-  process.send?.({ url, connectionString } satisfies Address)
+export function tellServing({ url, connectionString, authority }: RunningService): void {
+  process.send?.({ url, connectionString, authority } satisfies Address)
 }
 
 /** In a worker: lets go of the first process, so that this one can end. */

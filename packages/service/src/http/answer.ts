@@ -8,6 +8,7 @@ import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
 import { findTable } from '../store/catalogue.ts'
 import { type Call, readPreference, type Service } from './call.ts'
+import { answerPreflight, type Sharing, sharingOf } from './cors.ts'
 import { type Format, readFormat } from './format.ts'
 import { needOf } from './needs.ts'
 import { operations } from './operations.ts'
@@ -15,7 +16,7 @@ import { refuse, type Stage } from './refusal.ts'
 import type { Envelope, Reply } from './reply.ts'
 import { type HttpRequest, readHeaders } from './request.ts'
 import { newRequestId } from './request-id.ts'
-import { effectiveMethod, type OperationKind, route } from './route.ts'
+import { effectiveMethod, isManagement, type OperationKind, route } from './route.ts'
 import type { Steps } from './steps.ts'
 import { readTarget, type Target } from './target.ts'
 
@@ -37,30 +38,44 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
   let clientRequestId: string | undefined
   let format: Format = readFormat(undefined, undefined)
   let preference: Call['preference']
+  let sharing: Sharing | undefined
   let operation: OperationKind | undefined
   try {
     const headers = readHeaders(request.rawHeaders) //                               400
     const accept = headers.get('accept')
     format = readFormat(accept, undefined)
     stage = 'version'
-    version = readVersion(headers.get('x-ms-version')) //                            400
+    // A preflight is the browser's own doing: it is answered whatever version the page will speak.
+    const preflight = request.method === 'OPTIONS'
+    if (!preflight) version = readVersion(headers.get('x-ms-version')) //            400
     clientRequestId = readClientRequestId(headers.get('x-ms-client-request-id'), version)
     stage = 'front'
     const target = readTarget(request, headers, context.accounts) //                 400
-    format = readFormat(accept, target.query.get('$format'))
+    const { name: known } = context.accounts.get(target.account) ?? {}
+    if (preflight) {
+      sharing = await answerPreflight(headers, known, context.cors) //               400 403
+      return answered({ status: 200 }, undefined)
+    }
+    const managed = isManagement(target)
+    format = managed ? readFormat(undefined, undefined) : readFormat(accept, target.query.get('$format'))
+    // The front end carries out management itself, so all its refusals look like those before it.
+    const behind = (reached: Stage): Stage => (managed ? 'front' : reached)
+    if (known !== undefined) {
+      sharing = await sharingOf(request.method, headers.get('origin'), known, context.cors)
+    }
     if (speaksByToken(headers, target)) version = readTokenVersion(target.query) //  400
     const arrived = { method: request.method, target, headers, version, secure, peer }
     const grant = await authenticate(arrived, context) //                            400 401 403
-    stage = 'early'
+    stage = behind('early')
     const method = effectiveMethod(request.method, headers) //                       400
     const found = route(method, target) //                                           400 405
     operation = found.kind
     const steps: Steps = operations[operation]
-    stage = 'late'
+    stage = behind('late')
     authorize(grant, needOf(found, steps.writes, headers, target)) //                403 404
     stage = 'front'
     const body = await request.body() //                                             400 411 413
-    stage = 'early'
+    stage = behind('early')
     const { account } = grant
     const table = 'table' in found ? await findTable(context.store, account, found.table) : undefined
     if ('table' in found && table === undefined) throw new Fault('TableNotFound') // 404
@@ -69,20 +84,25 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     const call: Call = {
       store: context.store, clock: context.clock,
       deletedNameSeconds: context.deletedNameSeconds, realism: context.realism,
+      statsOnPrimary: context.statsOnPrimary, cors: context.cors,
       requestId, route: found, target, grant, account, table,
       version, headers, format, preference, body, hungUp: request.hungUp,
     }
     const input = steps.decode(call) //                                              400 412 415 501
-    stage = 'late'
+    stage = behind('late')
     const result = await steps.execute(input, call) //                               400 404 409 412
     const reply = steps.encode(result, call) //                                      200 201 204 304
-    return { reply, envelope: { requestId, clientRequestId, version }, operation, fault: undefined }
+    return answered(reply, undefined)
   } catch (error) {
     const fault = error instanceof Fault ? error : new Fault('InternalError', { cause: error })
     const now = context.clock()
     const reply = refuse(fault, { stage, format, requestId, now, version, preferenceApplied: preference })
+    return answered(reply, fault)
+  }
+
+  function answered(reply: Reply, fault: Fault | undefined): Answer {
     const spoken = stage === 'version' ? undefined : version
-    return { reply, envelope: { requestId, clientRequestId, version: spoken }, operation, fault }
+    return { reply, envelope: { requestId, clientRequestId, version: spoken, sharing }, operation, fault }
   }
 }
 

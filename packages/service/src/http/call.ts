@@ -5,6 +5,7 @@ import type { AccountName, TableId } from '../model/table.ts'
 import type { Clock } from '../model/ticks.ts'
 import type { CatalogueEntry } from '../store/catalogue.ts'
 import type { Store } from '../store/store.ts'
+import type { CorsRules } from './cors.ts'
 import type { Place } from './entity-json.ts'
 import type { Format } from './format.ts'
 import type { Route } from './route.ts'
@@ -18,6 +19,9 @@ export interface Service {
   readonly deletedNameSeconds: number
   /** Whether pages end early and oddly, as the cloud's may; a request can choose for itself. */
   readonly realism: boolean
+  /** Whether the primary address answers for statistics too: some clients ask it when they run locally. */
+  readonly statsOnPrimary: boolean
+  readonly cors: CorsRules
 }
 
 export interface Call<R extends Route = Route> extends Service {

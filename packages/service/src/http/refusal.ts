@@ -8,6 +8,7 @@ import type { Fault } from '../model/faults.ts'
 import { formatTicksFully, type Ticks } from '../model/ticks.ts'
 import { contentTypeOf, type Format } from './format.ts'
 import type { Reply } from './reply.ts'
+import { xmlText } from './xml.ts'
 
 /**
  * `version` while the protocol version is read, `front` before the table layer, `early` while the request
@@ -104,14 +105,3 @@ function messageOf(fault: Fault, requestId: string, now: Ticks): string {
 function jsonBody(fault: Fault, message: string): string {
   return `{"odata.error":{"code":"${fault.code}","message":{"lang":"en-US","value":${jsonString(message)}}}}`
 }
-
-/** Messages repeat what clients sent, also what XML cannot carry. */
-function xmlText(text: string): string {
-  return text
-    .replaceAll(/[&<>]/g, (character) => xmlEscapes[character as keyof typeof xmlEscapes])
-    .replaceAll(notXml, '\ufffd')
-}
-
-const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
-
-const xmlEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;' } as const

@@ -1,4 +1,5 @@
 /** Answers, and the one place that knows which headers they carry, in which order and spelling. */
+import { type Sharing, sharingHeaders } from './cors.ts'
 
 /** What an operation answers. Absent fields send no header. */
 export interface Reply {
@@ -31,6 +32,8 @@ export interface Envelope {
   readonly clientRequestId: string | undefined
   /** Undefined when the version itself was refused. */
   readonly version: string | undefined
+  /** What browsers are told about pages of other origins, if anything. */
+  readonly sharing: Sharing | undefined
 }
 
 /** Names and values in turn, ready for Node's writeHead. */
@@ -48,6 +51,7 @@ export function headersOf(reply: Reply, envelope: Envelope, server: string, date
   if (reply.contentType !== undefined) headers.push('Content-Type', reply.contentType)
   if (reply.etag !== undefined) headers.push('ETag', reply.etag)
   if (reply.location !== undefined) headers.push('Location', reply.location)
+  if (envelope.sharing?.vary) headers.push('Vary', 'Origin')
   headers.push('Server', server)
   if (reply.challenge !== undefined) headers.push('WWW-Authenticate', reply.challenge)
   if (reply.errorCode !== undefined) headers.push('x-ms-error-code', reply.errorCode)
@@ -60,7 +64,12 @@ export function headersOf(reply: Reply, envelope: Envelope, server: string, date
   if (reply.preferenceApplied !== undefined) headers.push('Preference-Applied', reply.preferenceApplied)
   for (const [name, value] of reply.continuation ?? []) headers.push(name, value)
   if (reply.explanation !== undefined) headers.push('x-explain', reply.explanation)
+  const sharingAt = headers.length
   if (reply.dataServiceId !== undefined) headers.push('DataServiceId', reply.dataServiceId)
   headers.push('Date', date)
+  if (envelope.sharing !== undefined) {
+    const names = headers.filter((_, index) => index % 2 === 0)
+    headers.splice(sharingAt, 0, ...sharingHeaders(envelope.sharing, names))
+  }
   return headers
 }

@@ -14,7 +14,15 @@ import type { Target } from './target.ts'
 export type Route = ServiceRoute | TableRoute | CollectionRoute | EntityRoute
 
 export interface ServiceRoute {
-  readonly kind: 'service document' | 'metadata' | 'entity group' | 'query tables' | 'create table'
+  readonly kind:
+    | 'service document'
+    | 'metadata'
+    | 'get service properties'
+    | 'set service properties'
+    | 'get service stats'
+    | 'entity group'
+    | 'query tables'
+    | 'create table'
 }
 
 export interface TableRoute {
@@ -23,7 +31,7 @@ export interface TableRoute {
 }
 
 export interface CollectionRoute {
-  readonly kind: 'insert entity' | 'query entities'
+  readonly kind: 'insert entity' | 'query entities' | 'get table acl' | 'set table acl'
   readonly table: TableName
 }
 
@@ -47,9 +55,14 @@ export function effectiveMethod(method: string, headers: ReadonlyMap<string, str
   return header
 }
 
+/** Whether an operation on the service or on a table's policies is meant, rightly or wrongly. */
+export function isManagement({ query }: Target): boolean {
+  return query.size > 0 && (query.has('comp') || query.has('restype'))
+}
+
 export function route(method: string, target: Target): Route {
+  if (isManagement(target)) return routeManagement(method, target)
   if (!knownMethods.has(method)) throw new Fault('UnsupportedHttpVerb')
-  if (target.query.has('comp') || target.query.has('restype')) throw new Fault('InvalidQueryParameterValue')
   const { name, keys, rest } = parseResource(target.resource)
   if (name === '' && rest === '') return { kind: only(method, 'GET', 'service document') }
   if (name === '$metadata') return { kind: only(method, 'GET', 'metadata') }
@@ -64,6 +77,23 @@ export function route(method: string, target: Target): Route {
     return { kind: only(method, 'POST', 'insert entity'), table }
   }
   return { kind: entityOperation(method), table, key: entityKey(keys, target, table) }
+}
+
+/** Never falls through to another operation: a signed `comp` means what it says or nothing. */
+function routeManagement(method: string, { resource, query }: Target): Route {
+  const restype = query.get('restype')?.toLowerCase()
+  const asked = `${method} ${query.get('comp')?.toLowerCase()}`
+  const root = resource === '' && restype === 'service'
+  if (root && asked === 'GET properties') return { kind: 'get service properties' }
+  if (root && asked === 'PUT properties') return { kind: 'set service properties' }
+  if (root && asked === 'GET stats') return { kind: 'get service stats' }
+  const name = /^([^$/()][^/()]*)(?:\(\))?$/.exec(resource)?.[1]
+  const onTable = restype === undefined && name !== undefined && name.toLowerCase() !== 'tables'
+  if (onTable && (asked === 'GET acl' || asked === 'HEAD acl')) {
+    return { kind: 'get table acl', table: parseTableName(name) }
+  }
+  if (onTable && asked === 'PUT acl') return { kind: 'set table acl', table: parseTableName(name) }
+  throw new Fault('InvalidQueryParameterValue')
 }
 
 function routeTables(method: string, keys: readonly NamedKey[] | undefined): Route {

@@ -1,12 +1,15 @@
 /** Node's HTTP server around the pipeline: sockets, limits, timeouts and the bytes of an answer. */
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
 import { type Answer, answer, type AnswerContext } from './answer.ts'
+import type { CertificatePair } from './certificate.ts'
 import { headersOf } from './reply.ts'
+import type { Certificates } from './tls.ts'
 
 export interface ServerContext extends AnswerContext {
   /** The value of the `Server` header. */
@@ -15,6 +18,8 @@ export interface ServerContext extends AnswerContext {
   readonly log: (entry: LogEntry) => void
   /** Whether the store serves. */
   readonly isReady: () => Promise<boolean>
+  /** Undefined serves plain HTTP. */
+  readonly certificates: Certificates | undefined
 }
 
 export interface LogEntry {
@@ -37,6 +42,8 @@ export interface HttpServer {
 const keepAliveMs = 130_000
 const headersMs = 15_000
 const requestMs = 120_000
+/** Less than closing waits: who has sent half a greeting is no request under way. */
+const handshakeMs = 5_000
 /** How long closing waits for requests under way: less than the ten seconds containers are given. */
 const closeMs = 8_000
 /** A body over the limit is read and thrown away up to here, so that its client gets to see the refusal. */
@@ -44,27 +51,17 @@ const discardedBytesMax = 16 * limits.requestBodyBytesMax
 const withBody = new Set(['POST', 'PUT', 'MERGE', 'PATCH'])
 
 export function createHttpServer(context: ServerContext): HttpServer {
-  const server = createServer(
-    {
-      maxHeaderSize: limits.headerBytesMax,
-      keepAliveTimeout: keepAliveMs,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: 5_000,
-      noDelay: true,
-    },
-    (incoming, outgoing) => {
-      noteRequest(incoming.socket, outgoing)
-      // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
-      void serve(incoming, outgoing)
-    },
-  )
+  const { certificates } = context
+  const server = openServer(certificates, (incoming, outgoing) => {
+    noteRequest(incoming.socket, outgoing)
+    // Settles itself: whatever goes wrong in there is an answer, or a client that has gone.
+    void serve(incoming, outgoing)
+  })
   server.on('clientError', refuseConnection)
   const connections = new Map<Socket, Connection>()
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, { unanswered: 0, bytesAnswered: 0 })
-    socket.once('close', () => connections.delete(socket))
-  })
+  server.on('connection', noteConnection)
+  // Under TLS a connection is two sockets: the outer one counts until its greeting, the inner one from then on.
+  server.on('secureConnection', noteConnection)
   // Called by close(). Node's own cuts answers still being sent, and waits for who never sent a byte.
   server.closeIdleConnections = () => {
     for (const [socket, { unanswered, bytesAnswered }] of connections) {
@@ -73,6 +70,11 @@ export function createHttpServer(context: ServerContext): HttpServer {
   }
   let closing = false
   return { listen, close }
+
+  function noteConnection(socket: Socket): void {
+    connections.set(socket, { unanswered: 0, bytesAnswered: 0 })
+    socket.once('close', () => connections.delete(socket))
+  }
 
   function noteRequest(socket: Socket, outgoing: ServerResponse): void {
     const connection = connections.get(socket)
@@ -97,7 +99,7 @@ export function createHttpServer(context: ServerContext): HttpServer {
         method,
         target: url,
         rawHeaders: incoming.rawHeaders,
-        secure: false,
+        secure: certificates !== undefined,
         peer: () => incoming.socket.remoteAddress,
         body: () => readBody(incoming),
         hungUp: () => incoming.socket.destroyed,
@@ -149,6 +151,11 @@ export function createHttpServer(context: ServerContext): HttpServer {
   async function serveOurs(path: string, outgoing: ServerResponse): Promise<void> {
     if (closing) outgoing.shouldKeepAlive = false
     if (path === '/-/live') return tell(outgoing, 200, { status: 'live' })
+    if (path === '/-/ca.pem' && certificates?.authority !== undefined) {
+      outgoing.writeHead(200, { 'Content-Type': 'application/x-pem-file' })
+      outgoing.end(certificates.authority)
+      return
+    }
     if (path !== '/-/ready') return tell(outgoing, 404, { status: 'unknown' })
     const ready = (await context.isReady()) && !closing
     return tell(outgoing, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready' })
@@ -168,7 +175,32 @@ export function createHttpServer(context: ServerContext): HttpServer {
     const giveUp = setTimeout(() => server.closeAllConnections(), closeMs)
     await closed
     clearTimeout(giveUp)
+    certificates?.close()
   }
+}
+
+function openServer(
+  certificates: Certificates | undefined,
+  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+): Server {
+  const options = {
+    maxHeaderSize: limits.headerBytesMax,
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: 5_000,
+    noDelay: true,
+  }
+  if (certificates === undefined) return createServer(options, handle)
+  const secured = { ...options, ...secureOptions(certificates.current), handshakeTimeout: handshakeMs }
+  const server = createTlsServer(secured, handle)
+  // Connections that are open keep what they began with.
+  certificates.onRenewal((pair) => server.setSecureContext(secureOptions(pair)))
+  return server
+}
+
+function secureOptions({ cert, key }: CertificatePair) {
+  return { cert, key, minVersion: 'TLSv1.2' } as const
 }
 
 interface Connection {

@@ -32,6 +32,9 @@ const atMostOnce = new Set(
   'comp restype sv ss srt sp st se sip spr ses sig tn si spk srk epk erk api-version'.split(' '),
 )
 
+/** Clients write these in any case, and sign `comp` in any case. */
+const routing = new Set(['comp', 'restype'])
+
 export function readTarget(
   request: HttpRequest,
   headers: ReadonlyMap<string, string>,
@@ -172,7 +175,8 @@ function readQuery(text: string): Map<string, string> {
     if (seen.has(lower) && atMostOnce.has(lower)) throw new Fault('InvalidQueryParameterValue')
     if (query.has(name) && name.startsWith('$')) throw new Fault('InvalidInput')
     seen.add(lower)
-    if (!query.has(name)) query.set(name, value)
+    const known = routing.has(lower) ? lower : name
+    if (!query.has(known)) query.set(known, value)
   }
   return query
 }

@@ -2,8 +2,9 @@
 export interface AccessPolicy {
   /** Compared exactly, case included. */
   readonly id: string
-  // Texts as they were stored; undefined is left to the signature to say.
+  // Undefined is left to the signature to say. Dates are kept as answers show them: UTC with seven digits.
   readonly start: string | undefined
   readonly expiry: string | undefined
+  /** Letters of `raud`, in the order they were given. */
   readonly permission: string | undefined
 }

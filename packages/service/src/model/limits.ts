@@ -21,4 +21,17 @@ export const limits = {
   /** Headers of one operation in a batch, and of the MIME part around it. */
   partHeadersMax: 100,
   clientRequestIdCharactersMax: 1024,
+  xmlBodyBytesMax: 65_536,
+  xmlDepthMax: 8,
+  xmlElementsMax: 1000,
+  accessPoliciesMax: 5,
+  accessPolicyIdCharactersMax: 64,
+  corsRulesMax: 5,
+  corsOriginsMax: 64,
+  corsHeadersMax: 64,
+  corsHeaderPrefixesMax: 2,
+  corsNameCharactersMax: 256,
+  /** All rules of an account together, without XML tags. */
+  corsCharactersMax: 2048,
+  retentionDaysMax: 365,
 } as const

@@ -21,6 +21,9 @@ export const catalogue = 0 as TableId
 /** Names that may not be used again yet: partition = account, row = lower-case name. */
 export const deletions = 1 as TableId
 
+/** Settings of each account's service: partition = account, one row. */
+export const serviceSettings = 2 as TableId
+
 export const firstTableId = 16 as TableId
 
 const characters = /^[A-Za-z][A-Za-z0-9]*$/

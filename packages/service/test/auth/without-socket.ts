@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { parseAccounts } from '../../src/auth/accounts.ts'
 import type { Credentials } from '../../src/auth/authenticate.ts'
 import { type AnswerContext, answer } from '../../src/http/answer.ts'
+import { openCorsRules } from '../../src/http/cors.ts'
 import { headersOf } from '../../src/http/reply.ts'
 import type { AccessPolicy } from '../../src/model/access-policy.ts'
 import { encodeContent, keysText } from '../../src/model/record.ts'
@@ -64,6 +65,8 @@ export function openInProcess(
     bearer: undefined,
     deletedNameSeconds: 0,
     realism: false,
+    statsOnPrimary: false,
+    cors: openCorsRules(store),
     ...settings,
   }
   return { context, at, send, own, setPolicies }

@@ -26,12 +26,14 @@ const table: readonly Row[] = [
 const flags: readonly (readonly [option: string, field: keyof ServeOptions])[] = [
   ['log', 'logRequests'],
   ['realism', 'realism'],
+  ['stats-on-primary', 'statsOnPrimary'],
 ]
 
 /** These make one setting together. */
 const ofBearer = 'issuer audiences readers contributors tenant accept-any'
   .split(' ')
   .map((name) => `bearer-${name}`)
+const ofTls = ['cert', 'key', 'tls', 'tls-names']
 
 // biome-ignore format: a table reads in columns
 const refused: readonly (readonly [argv: string[], environment: Record<string, string>, says: RegExp])[] = [
@@ -50,13 +52,18 @@ const refused: readonly (readonly [argv: string[], environment: Record<string, s
   [['--bearer-readers', 'a'],         {},                                      /--bearer-readers needs --bearer-issuer/],
   [['--bearer-accept-any'],           { PARTITA_BEARER_ISSUER: 'https://a' },  /exclude each other/],
   [['--bearer-issuer', 'https://a', '--bearer-readers', 'a@B'], {},            /'a@B'/],
+  [['--cert', 'c.pem'],               {},                                      /--cert and --key go together/],
+  [['--key', 'k.pem'],                {},                                      /--cert and --key go together/],
+  [['--tls', 'yes'],                  {},                                      /--tls takes auto, not 'yes'/],
+  [['--tls-names', 'a'],              {},                                      /--tls-names goes with --tls auto/],
+  [['--tls', 'auto'],                 { PARTITA_CERT: 'c', PARTITA_KEY: 'k' }, /choose one/],
   [[],                                { PARTITA_TABLE_PORT: 'http' },          /table-port/],
   [[],                                { PARTITA_DURABILITY: 'SYNC' },          /durability/],
 ]
 
 describe('options of partita serve', () => {
   it('are all in these tables', () => {
-    const tested = [...[...table, ...flags].map(([option]) => option), ...ofBearer]
+    const tested = [...[...table, ...flags].map(([option]) => option), ...ofBearer, ...ofTls]
     assert.deepEqual(Object.keys(serveOptions).toSorted(), tested.toSorted())
   })
 
@@ -91,6 +98,7 @@ describe('options of partita serve', () => {
       durability: 'sync',
       deletedNameSeconds: 0,
       realism: false,
+      statsOnPrimary: false,
       readyFile: undefined,
       logRequests: false,
       help: false,
@@ -98,6 +106,18 @@ describe('options of partita serve', () => {
     const names = table.map(([option]) => variableOf(option)).filter((name) => name !== 'PARTITA_ACCOUNTS')
     const empty = Object.fromEntries(names.map((name) => [name, '']))
     assert.deepEqual(parseServeOptions([], empty), nothing)
+  })
+
+  it('name a certificate, or ask for one', () => {
+    const files = { kind: 'files', cert: 'c.pem', key: 'k.pem' }
+    assert.deepEqual(parseServeOptions(['--cert', 'c.pem', '--key=k.pem'], {}).tls, files)
+    assert.deepEqual(parseServeOptions([], { PARTITA_CERT: 'c.pem', PARTITA_KEY: 'k.pem' }).tls, files)
+    assert.deepEqual(parseServeOptions(['--key', 'k.pem'], { PARTITA_CERT: 'c.pem' }).tls, files)
+    assert.deepEqual(parseServeOptions(['--tls', 'auto'], {}).tls, { kind: 'auto', names: [] })
+    const named = { PARTITA_TLS: 'auto', PARTITA_TLS_NAMES: 'a.test, 10.0.0.7' }
+    assert.deepEqual(parseServeOptions([], named).tls, { kind: 'auto', names: ['a.test', '10.0.0.7'] })
+    const empty = { PARTITA_TLS: '', PARTITA_TLS_NAMES: '', PARTITA_CERT: '', PARTITA_KEY: '' }
+    assert.equal(parseServeOptions([], empty).tls, undefined)
   })
 
   it('take accounts from AZURITE_ACCOUNTS when nothing of ours names any', () => {

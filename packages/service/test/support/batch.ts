@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { developmentAccount, parseAccounts } from '../../src/auth/accounts.ts'
 import type { AnswerContext } from '../../src/http/answer.ts'
+import { openCorsRules } from '../../src/http/cors.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { everything } from '../../src/model/keys.ts'
 import { recordBytes } from '../../src/model/record.ts'
@@ -105,7 +106,8 @@ export interface TestTables {
 export function contextOf(store: Store): AnswerContext {
   const accounts = parseAccounts(`${developmentAccount.name}:${developmentAccount.key}`)
   const credentials = { clock: systemClock(), accounts, policies: async () => undefined, bearer: undefined }
-  return { store, ...credentials, deletedNameSeconds: 0, realism: false }
+  const cors = openCorsRules(store)
+  return { store, ...credentials, deletedNameSeconds: 0, realism: false, statsOnPrimary: false, cors }
 }
 
 export async function startTables(
@@ -117,6 +119,7 @@ export async function startTables(
     serverToken: 'test',
     log: ({ answer }) => assert(answer.reply.status < 500, String(answer.fault?.cause)),
     isReady: async () => true,
+    certificates: undefined,
   })
   const { port } = await server.listen('127.0.0.1', 0)
   const url = `http://127.0.0.1:${port}`

@@ -265,8 +265,8 @@ function signatureOf(
     return (typeof found === 'string' ? found : found?.[0])?.trim() ?? ''
   }
   const [path = '', query = ''] = target.replace(/^https?:\/\/[^/]*/i, '').split('?', 2)
-  const comp = new URLSearchParams(query).get('comp')
-  const resource = `/${account}${path}${comp === null ? '' : `?comp=${comp}`}`
+  const comp = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'comp')?.[1]
+  const resource = `/${account}${path}${comp === undefined ? '' : `?comp=${comp}`}`
   const date = value('x-ms-date') || value('date')
   const lines =
     scheme === 'SharedKeyLite'
@@ -301,6 +301,10 @@ const headerOrder = [
   'x-ms-continuation-NextTableName',
   'Access-Control-Expose-Headers',
   'Access-Control-Allow-Origin',
+  'Access-Control-Allow-Methods',
+  'Access-Control-Allow-Headers',
+  'Access-Control-Max-Age',
+  'Access-Control-Allow-Credentials',
   'DataServiceId',
   'Date',
   'Connection',
@@ -314,6 +318,7 @@ const contentTypes =
 const reasons: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
+  202: 'Accepted',
   204: 'No Content',
   304: 'Not Modified',
   400: 'Bad Request',
@@ -447,6 +452,7 @@ export const texts: Readonly<Record<string, string>> = {
   AuthorizationServiceMismatch:
     'This request is not authorized to perform this operation using this service.',
   ConditionNotMet: 'The condition specified using HTTP conditional header(s) is not met.',
+  CorsPreflightFailure: 'CORS not enabled or no matching rule found for this request.',
   DuplicatePropertiesSpecified: 'A property is specified more than one time.',
   EntityAlreadyExists: 'The specified entity already exists.',
   EntityTooLarge: 'The entity is larger than the maximum allowed size (1MB).',
@@ -458,6 +464,8 @@ export const texts: Readonly<Record<string, string>> = {
     'Value for one of the query parameters specified in the request URI is invalid.',
   InvalidResourceName: 'The specifed resource name contains invalid characters.',
   InvalidUri: 'The requested URI does not represent any resource on the server.',
+  InvalidXmlDocument: 'XML specified is not syntactically valid.',
+  InvalidXmlNodeValue: 'The value for one of the XML nodes is not in the correct format.',
   InsufficientAccountPermissions: 'Write operations are not allowed.',
   JsonVerboseFormatNotSupported: 'JSON Verbose format is not supported.',
   Md5Mismatch:

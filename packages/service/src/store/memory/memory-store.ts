@@ -14,6 +14,7 @@ import {
   catalogue,
   deletions,
   firstTableId,
+  serviceSettings,
   type TableId,
   type TableName,
 } from '../../model/table.ts'
@@ -32,6 +33,7 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
   const tables = new Map<TableId, Rows>([
     [catalogue, emptyRows()],
     [deletions, emptyRows()],
+    [serviceSettings, emptyRows()],
   ])
   let nextId: number = firstTableId
   let last = 0n as Version
