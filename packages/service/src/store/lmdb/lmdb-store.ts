@@ -55,10 +55,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   let broken: Error | undefined
   let closing = false
   const scans = new Set<Promise<void>>()
-  await new Promise<void>((resolve, reject) => {
-    worker.once('message', () => resolve())
-    worker.once('error', reject)
-  })
+  // Nobody waits for the thread to start: reads need none of it, and commits are queued for it.
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
   worker.on('exit', () => stop(closedError()))

@@ -67,7 +67,6 @@ port.on('message', (first: WriterRequest) => {
   }
   serve(requests)
 })
-port.postMessage('ready')
 reclaimSoon()
 
 function serve(requests: readonly WriterRequest[]): void {
