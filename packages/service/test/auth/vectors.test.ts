@@ -102,6 +102,8 @@ describe('SAS vectors on the wire', () => {
     ['SAS-7',                       get(tokenOf('SAS-7')),                              200],
     ['SAS-8',                       get(tokenOf('SAS-8')),                              403, 'AuthenticationFailed'],
     ['ASAS-1',                      get(tokenOf('ASAS-1'), '/Tables'),                  200],
+    ['ASAS-1 on properties',        { method: 'PUT', path: `/?restype=service&comp=properties&${tokenOf('ASAS-1')}`, body: '<StorageServiceProperties><Cors/></StorageServiceProperties>' }, 202],
+    ['ASAS-1 on policies',          { path: `/Employees?comp=acl&${tokenOf('ASAS-1')}` }, 403, 'AuthorizationFailure'],
     ['ASAS-2',                      get(tokenOf('ASAS-2'), '/Tables'),                  200],
     ['ASAS-3',                      { ...get(tokenOf('ASAS-3'), '/Tables'), secure: true }, 200],
     ['ASAS-3 without scope',        { ...get(tokenOf('ASAS-3').replace('&ses=scope1', ''), '/Tables'), secure: true }, 403, 'AuthenticationFailed'],
