@@ -8,7 +8,7 @@ import { Fault, type FaultCode } from '../model/faults.ts'
 import type { RowKey } from '../model/keys.ts'
 import { limits } from '../model/limits.ts'
 import { type CatalogueEntry, findTable } from '../store/catalogue.ts'
-import { rowOfTable, type TableName } from '../model/table.ts'
+import { rowOfTable } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 import { type EntityWrite, writeGroup } from '../tables/write-entities.ts'
 import { type Call, readPreference, tableIdOf } from './call.ts'
@@ -132,7 +132,7 @@ async function readAlone(part: PartRequest, outer: Call, progress: Progress): Pr
 
 interface Prepared {
   readonly steps: WriteSteps
-  readonly call: Call
+  readonly call: PartCall
   readonly write: EntityWrite
   readonly contentId: string | undefined
 }
@@ -147,7 +147,9 @@ async function writeTogether(
   for (const [index, part] of parts.entries()) {
     // Met before the operation too many is looked at, so the last good one dresses it.
     if (index === limits.groupMutationsMax) throw invalid(tooManyText)
-    const { steps, call } = await readCall(part, index, writes, outer, progress, group[0]?.call.table)
+    const last = group.at(-1)?.call
+    const read = readCall(part, index, writes, outer, progress, last)
+    const { steps, call } = read instanceof Promise ? await read : read
     const input = steps.decode(call) //                                               400 412 415
     progress.stage = 'late'
     const write = steps.prepare(input, call) //                                       400
@@ -186,18 +188,20 @@ function checkMembership(group: readonly Prepared[], rows: Set<RowKey>): void {
 
 /**
  * One operation of a batch, up to where its own steps begin: the line of answer.ts, without what the batch
- * around it has settled. Its credentials, host, dates and version are not looked at.
+ * around it has settled. Its credentials, host, dates and version are not looked at. Most groups name one table
+ * and one address again and again, so what the operation before found out is taken over where it fits.
  */
-async function readCall<S extends { readonly preferences: Steps['preferences'] }>(
+function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   part: PartRequest,
   index: number,
   admitted: Partial<Record<OperationKind, S>>,
   outer: Call,
   progress: Progress,
-  known?: CatalogueEntry,
-): Promise<{ steps: S; call: Call }> {
+  before?: PartCall,
+): PartRead<S> | Promise<PartRead<S>> {
   const headers = readContext(part, index, progress) //                               400
-  const target = readPartTarget(part.target, outer.target) //                         400
+  const address = part.target
+  const target = address === before?.address ? before.target : readPartTarget(address, outer.target) // 400
   progress.format = readFormat(headers.get('accept'), target.query.get('$format'))
   const found = route(effectiveMethod(part.method, headers), target) //               400 405
   const steps = admitted[found.kind]
@@ -205,16 +209,37 @@ async function readCall<S extends { readonly preferences: Steps['preferences'] }
   progress.stage = 'late'
   authorize(outer.grant, needOf(found, found.kind in writes, headers, target)) //     403 404
   progress.stage = 'early'
-  const table = await resolve(found.table, outer, known)
-  if (table === undefined) throw new Fault('TableNotFound') //                        404
-  progress.preference = readPreference(headers.get('prefer'), steps.preferences)
-  const { format, preference } = progress
-  const call = { ...outer, route: found, target, table, headers, format, preference, body: part.body }
-  return { steps, call }
+  if (before?.table !== undefined && rowOfTable(before.table.name) === rowOfTable(found.table)) {
+    return withTable(before.table)
+  }
+  return findTable(outer.store, outer.account, found.table).then(withTable)
+
+  function withTable(table: CatalogueEntry | undefined): PartRead<S> {
+    if (table === undefined) throw new Fault('TableNotFound') //                      404
+    progress.preference = readPreference(headers.get('prefer'), (steps as S).preferences)
+    const { format, preference } = progress
+    const { body } = part
+    const call = { ...outer, address, route: found, target, table, headers, format, preference, body }
+    return { steps: steps as S, call }
+  }
+}
+
+interface PartRead<S> {
+  readonly steps: S
+  readonly call: PartCall
+}
+
+interface PartCall extends Call {
+  /** As the operation wrote it. */
+  readonly address: string
 }
 
 function readContext(part: PartRequest, index: number, progress: Progress): Map<string, string> {
-  Object.assign(progress, start(), { index, contentId: part.contentId })
+  progress.stage = 'early'
+  progress.index = index
+  progress.contentId = part.contentId
+  progress.format = readFormat(undefined, undefined)
+  progress.preference = undefined
   const headers = readHeaders(part.rawHeaders)
   progress.format = readFormat(headers.get('accept'), undefined)
   return headers
@@ -223,16 +248,6 @@ function readContext(part: PartRequest, index: number, progress: Progress): Map<
 function start(): Progress {
   const format = readFormat(undefined, undefined)
   return { stage: 'early', index: 0, contentId: undefined, format, preference: undefined }
-}
-
-/** Most groups name one table a hundred times: it is looked up once. */
-async function resolve(
-  name: TableName,
-  { store, account }: Call,
-  known: CatalogueEntry | undefined,
-): Promise<CatalogueEntry | undefined> {
-  if (known !== undefined && rowOfTable(known.name) === rowOfTable(name)) return known
-  return findTable(store, account, name)
 }
 
 /** Outside a change set a read is a read, whatever else is wrong with it; all else is taken for a write. */
