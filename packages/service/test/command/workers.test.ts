@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { keepAliveClient } from '../support/keep-alive-client.ts'
-import { runCommand, startServer } from '../support/server-process.ts'
+import { type CommandProcess, runCommand, startServer } from '../support/server-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const connections = 8
@@ -35,14 +35,14 @@ describe('partita serve --workers 2', () => {
 
   it('puts another in the place of one that died, and leaves none behind', async () => {
     const server = await startServer(await temporaryFolder(), ['--workers', '2'])
-    const [victim = 0] = workersOf(server.url)
+    const [victim = 0] = workersOf(server)
     process.kill(victim, 'SIGKILL')
     while (!server.printed().stderr.includes('another takes its place')) await pause(10)
     const client = keepAliveClient(server.url)
     assert.equal((await client.send('GET', '/Tables')).status, 200)
     client.close()
-    while (workersOf(server.url).length < 2) await pause(20)
-    const workers = workersOf(server.url)
+    while (workersOf(server).length < 2) await pause(20)
+    const workers = workersOf(server)
     assert.equal((await server.stop()).code, 0)
     for (const pid of workers) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
   })
@@ -66,13 +66,9 @@ describe('partita serve --workers 2', () => {
   })
 })
 
-/** The processes that serve this address: children of the one that was started. */
-function workersOf(url: string): number[] {
-  const { port } = new URL(url)
-  assert(Number(port) > 0)
-  const listing = execFileSync('ps', ['-eo', 'pid,ppid,args'], { encoding: 'utf8' })
-  const rows = listing.split('\n').map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-  const served = rows.filter((row) => row?.[3]?.includes('--workers 2'))
-  const parents = new Set(served.map((row) => Number(row?.[1])))
-  return served.filter((row) => parents.has(Number(row?.[2]))).map((row) => Number(row?.[1]))
+/** Its children, and nobody else's: other servers may run on this machine. */
+function workersOf({ pid }: CommandProcess): number[] {
+  const listing = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
+  const rows = listing.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
+  return rows.filter(([, parent]) => parent === pid).map(([child]) => child as number)
 }

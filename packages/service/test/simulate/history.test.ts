@@ -1,7 +1,8 @@
 /**
  * Random histories, told to a service in memory and to one on disk, which must answer alike. The clock
  * belongs to the test and at times stands still or goes back; the service on disk is closed and opened anew
- * in between. What may differ is masked: ids of requests, and times, which become their order of appearance.
+ * in between. Both read the same clock, so times and ETags must agree to the tick; only the ids of requests
+ * are masked.
  */
 import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
@@ -49,7 +50,7 @@ interface Step {
   readonly condition?: { readonly header: 'If-Match' | 'If-None-Match'; readonly etag: Etag }
 }
 
-/** As the service told it, which each tells with times of its own; or a text, the same for both. */
+/** As both services told it, or a text that neither may have. */
 type Etag = 'the last' | 'the last but one' | { readonly text: string }
 
 async function playHistory(seed: number, statuses: Map<number, number>): Promise<void> {
@@ -58,14 +59,17 @@ async function playHistory(seed: number, statuses: Map<number, number>): Promise
   const data = await temporaryFolder()
   const memory = await startPlayer(':memory:', clock.read)
   let disk = await startPlayer(data, clock.read)
+  const etags = newEtags()
   const told: string[] = []
   try {
     for (let index = 0; index < steps; index++) {
       clock.move(nextMove(random))
       const step = index < tables.length ? creation(tables[index] as string) : randomStep(random)
       told.push(JSON.stringify(step))
-      const [expected, found] = await Promise.all([memory.play(step), disk.play(step)])
+      const sent = etags.fillIn(step)
+      const [expected, found] = await Promise.all([memory.play(sent), disk.play(sent)])
       assert.deepEqual(found, expected, `the answers to step ${index} differ, after\n${told.join('\n')}`)
+      etags.note(step, expected)
       statuses.set(expected.status, (statuses.get(expected.status) ?? 0) + 1)
       if (random.below(60) === 0) disk = await disk.restart()
     }
@@ -83,46 +87,44 @@ function nextMove(random: Random): bigint {
   return BigInt(random.below(10_000_000))
 }
 
+/** As it is sent: a condition has become a header. */
+type SentStep = Pick<Step, 'method' | 'resource' | 'exchange'>
+
 interface MaskedAnswer {
   readonly status: number
-  readonly headers: object
+  readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 interface Player {
-  play(step: Step): Promise<MaskedAnswer>
+  play(step: SentStep): Promise<MaskedAnswer>
   /** The same player in front of a service opened anew. */
   restart(): Promise<Player>
   close(): Promise<void>
 }
 
-async function startPlayer(data: string, clock: () => Ticks, memory = newMemory()): Promise<Player> {
+async function startPlayer(data: string, clock: () => Ticks): Promise<Player> {
   const service: RunningService = await startService({ data, clock })
   const now = () => new Date(unixMsOfTicks(clock()))
   const client: KeepAliveClient = keepAliveClient(service.url, { now })
   return { play, restart, close }
 
-  async function play({ method, resource, exchange, entity = '', condition }: Step): Promise<MaskedAnswer> {
-    const headers = {
-      // Links in answers begin with it, and ports differ.
-      Host: 'tables.example',
-      ...exchange.headers,
-      ...(condition === undefined ? {} : { [condition.header]: memory.etagOf(entity, condition.etag) }),
-    }
+  async function play({ method, resource, exchange }: SentStep): Promise<MaskedAnswer> {
+    // Links in answers begin with the host, and ports differ.
+    const headers = { Host: 'tables.example', ...exchange.headers }
     const answer = await client.send(method, resource, { ...exchange, headers })
-    memory.note(entity, answer.headers.etag)
     const { date: _date, 'x-ms-request-id': _id, ...kept } = answer.headers
-    const masked = Object.entries(kept).map(([name, value]) => [name, memory.mask(String(value))])
+    const masked = Object.entries(kept).map(([name, value]) => [name, mask(String(value))])
     return {
       status: answer.status,
-      headers: Object.fromEntries(masked) as object,
-      body: memory.mask(answer.body),
+      headers: Object.fromEntries(masked) as Record<string, string>,
+      body: mask(answer.body),
     }
   }
 
   async function restart(): Promise<Player> {
     await close()
-    return startPlayer(data, clock, memory)
+    return startPlayer(data, clock)
   }
 
   async function close(): Promise<void> {
@@ -131,30 +133,29 @@ async function startPlayer(data: string, clock: () => Ticks, memory = newMemory(
   }
 }
 
-/** What a player has seen: the ETags of each entity, and the number of each time. */
-function newMemory() {
-  const etags = new Map<string, string[]>()
-  const times = new Map<string, number>()
-  return { etagOf, note, mask }
+function mask(text: string): string {
+  return text.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id')
+}
+
+/** The ETags each entity was seen with. */
+function newEtags() {
+  const seen = new Map<string, string[]>()
+  return { fillIn, note }
+
+  function fillIn({ method, resource, exchange, entity = '', condition }: Step): SentStep {
+    if (condition === undefined) return { method, resource, exchange }
+    const headers = { ...exchange.headers, [condition.header]: etagOf(entity, condition.etag) }
+    return { method, resource, exchange: { ...exchange, headers } }
+  }
 
   function etagOf(entity: string, etag: Etag): string {
     if (typeof etag === 'object') return etag.text
-    return etags.get(entity)?.at(etag === 'the last' ? -1 : -2) ?? '*'
+    return seen.get(entity)?.at(etag === 'the last' ? -1 : -2) ?? '*'
   }
 
-  function note(entity: string, etag: string | undefined): void {
-    const known = etags.get(entity) ?? []
-    if (etag !== undefined && etag !== known.at(-1)) etags.set(entity, [...known, etag])
-  }
-
-  function mask(text: string): string {
-    return text
-      .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id')
-      .replaceAll(/2024-05-\d\dT\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?Z/g, (time) => {
-        const plain = time.replaceAll('%3A', ':')
-        if (!times.has(plain)) times.set(plain, times.size)
-        return `time ${times.get(plain)}`
-      })
+  function note({ entity = '' }: Step, { headers: { etag } }: MaskedAnswer): void {
+    const known = seen.get(entity) ?? []
+    if (etag !== undefined && etag !== known.at(-1)) seen.set(entity, [...known, etag])
   }
 }
 

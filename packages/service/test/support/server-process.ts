@@ -15,6 +15,8 @@ export interface Exit {
 }
 
 export interface CommandProcess {
+  /** Undefined if it could not be started. */
+  readonly pid: number | undefined
   readonly exited: Promise<Exit>
   /** What it has printed so far. */
   printed(): { readonly stdout: string; readonly stderr: string }
@@ -74,6 +76,7 @@ export function runCommand(args: readonly string[], options: CommandOptions = {}
     })
   })
   return {
+    pid: child.pid,
     exited,
     printed: () => ({ stdout, stderr }),
     signal: (name) => void child.kill(name),

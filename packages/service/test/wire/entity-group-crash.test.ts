@@ -16,7 +16,7 @@ import {
   replace,
   table,
 } from '../support/batch.ts'
-import { openRaw, requestBytes } from '../support/raw-http.ts'
+import { openRaw, type RawConnection, requestBytes } from '../support/raw-http.ts'
 import { startServer } from '../support/server-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -34,8 +34,9 @@ describe('Entity group transactions under kill -9', () => {
       await begin((await starting).url, groups)
       for (let round = 0; round < kills; round++) {
         const server = await starting
-        const writing = Array.from({ length: writers }, (_, writer) =>
-          write(server.url, `${round}-${writer}`, groups),
+        const connections = await Promise.all(Array.from({ length: writers }, () => openRaw(server.url)))
+        const writing = connections.map((connection, writer) =>
+          write(connection, `${round}-${writer}`, groups),
         )
         await passed(20 + Math.random() * 60)
         await server.kill()
@@ -94,8 +95,7 @@ async function begin(url: string, groups: Map<string, boolean>): Promise<void> {
 }
 
 /** Writes groups until the connection breaks. Each leaves rows of its own and its name in a common row. */
-async function write(url: string, name: string, groups: Map<string, boolean>): Promise<void> {
-  const connection = await openRaw(url)
+async function write(connection: RawConnection, name: string, groups: Map<string, boolean>): Promise<void> {
   for (let i = 0; ; i++) {
     const group = `${name}-${i}`
     groups.set(group, false)

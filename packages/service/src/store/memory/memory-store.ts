@@ -83,10 +83,12 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
 
   async function drop(account: AccountName, name: TableName): Promise<boolean> {
     await ownTurn
-    const key = catalogueKey(account, name)
-    const entry = tables.get(catalogue)?.records.get(slotOf(key))
-    if (entry === undefined) return false
-    apply(catalogue, key.partition, [{ kind: 'remove', row: key.row, when: { kind: 'present' } }])
+    const entries = tables.get(catalogue)
+    const slot = slotOf(catalogueKey(account, name))
+    const entry = entries?.records.get(slot)
+    if (entries === undefined || entry === undefined) return false
+    // Not a mutation: nothing is left that could bear a version, so none is spent, as on disk.
+    write(entries, slot, undefined)
     tables.delete(catalogueEntryOf(entry).id)
     return true
   }
