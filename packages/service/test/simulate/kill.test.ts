@@ -119,8 +119,16 @@ describe('a server that is killed', () => {
       for (let kill = 0; kill < (nightly ? 60 : 6); kill++) {
         const server = await startServer(data)
         await checkCatalogue(server, data, names, given)
-        const load = Promise.all(names.map((named) => comeAndGoUntilCut(server.url, named, random)))
-        await pause(random.below(200) + 10)
+        let begin = (): void => undefined
+        const begun = new Promise<void>((resolve) => {
+          begin = resolve
+        })
+        const load = Promise.all(
+          names.map((named) => comeAndGoUntilCut(server.url, named, random, () => begin())),
+        )
+        // On a busy machine the first change may be long in coming; a kill before it would show nothing.
+        await Promise.race([begun, load])
+        await pause(random.below(200))
         await server.kill()
         await load
       }
@@ -394,7 +402,12 @@ function newNamedTable(name: string): NamedTable {
   return { name, there: false, generation: 0, marked: false, cutOff: undefined }
 }
 
-async function comeAndGoUntilCut(url: string, named: NamedTable, random: Random): Promise<void> {
+async function comeAndGoUntilCut(
+  url: string,
+  named: NamedTable,
+  random: Random,
+  acknowledged: () => void,
+): Promise<void> {
   const client = keepAliveClient(url)
   try {
     for (;;) {
@@ -418,6 +431,7 @@ async function comeAndGoUntilCut(url: string, named: NamedTable, random: Random)
         named.there = false
         named.cutOff = undefined
       }
+      acknowledged()
     }
   } catch (error) {
     if (!isCut(error)) throw error
