@@ -42,6 +42,8 @@ describe('a server that is killed', () => {
           partitions.map((partition) => writeUntilCut(server.url, partition, counter, kill, random)),
         )
         await pause(random.below(350) + 10)
+        // A slow machine gets the time it needs to write as much as is asked for below.
+        await until(() => acknowledgedIn(partitions) > (kill + 1) * clients, 'hardly anything is written')
         await server.kill()
         await load
         cutOff += partitions.filter(({ rows }) => rows.some((row) => row.cutOff !== undefined)).length
@@ -50,7 +52,7 @@ describe('a server that is killed', () => {
       await readBack(server, partitions, counter, () => true)
       assert.equal((await server.stop()).code, 0)
       const rows = partitions.reduce((sum, partition) => sum + partition.rows.length, 0)
-      const acknowledged = partitions.reduce((sum, partition) => sum + partition.acknowledged, 0)
+      const acknowledged = acknowledgedIn(partitions)
       test.diagnostic(`${kills} kills, ${acknowledged} writes acknowledged, ${cutOff} cut off, ${rows} rows`)
       assert(cutOff > kills, 'the kills came when hardly anything was under way')
       assert(acknowledged > kills * clients, 'hardly anything was written')
@@ -121,6 +123,7 @@ describe('a server that is killed', () => {
         await checkCatalogue(server, data, names, given)
         const load = Promise.all(names.map((named) => comeAndGoUntilCut(server.url, named, random)))
         await pause(random.below(200) + 10)
+        await until(() => madeOf(names) > (kill + 1) * clients, 'hardly any table is made')
         await server.kill()
         await load
       }
@@ -174,6 +177,10 @@ const counterPath = entityPath(table, 'shared', 'counter')
 
 function newPartition(name: string): Partition {
   return { name, rows: [], acknowledged: 0, version: 0n }
+}
+
+function acknowledgedIn(partitions: readonly Partition[]): number {
+  return partitions.reduce((sum, partition) => sum + partition.acknowledged, 0)
 }
 
 async function makeTable(server: ServerProcess): Promise<void> {
@@ -392,6 +399,11 @@ interface NamedTable {
 
 function newNamedTable(name: string): NamedTable {
   return { name, there: false, generation: 0, marked: false, cutOff: undefined }
+}
+
+/** How many tables were made under these names. */
+function madeOf(names: readonly NamedTable[]): number {
+  return names.reduce((sum, named) => sum + named.generation, 0)
 }
 
 async function comeAndGoUntilCut(url: string, named: NamedTable, random: Random): Promise<void> {
