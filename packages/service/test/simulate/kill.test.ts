@@ -42,6 +42,8 @@ describe('a server that is killed', () => {
           partitions.map((partition) => writeUntilCut(server.url, partition, counter, kill, random)),
         )
         await pause(random.below(350) + 10)
+        // A slow machine gets the time it needs to write as much as is asked for below.
+        await until(() => acknowledgedIn(partitions) > (kill + 1) * clients, 'hardly anything is written')
         await server.kill()
         await load
         cutOff += partitions.filter(({ rows }) => rows.some((row) => row.cutOff !== undefined)).length
@@ -50,7 +52,7 @@ describe('a server that is killed', () => {
       await readBack(server, partitions, counter, () => true)
       assert.equal((await server.stop()).code, 0)
       const rows = partitions.reduce((sum, partition) => sum + partition.rows.length, 0)
-      const acknowledged = partitions.reduce((sum, partition) => sum + partition.acknowledged, 0)
+      const acknowledged = acknowledgedIn(partitions)
       test.diagnostic(`${kills} kills, ${acknowledged} writes acknowledged, ${cutOff} cut off, ${rows} rows`)
       assert(cutOff > kills, 'the kills came when hardly anything was under way')
       assert(acknowledged > kills * clients, 'hardly anything was written')
@@ -119,16 +121,9 @@ describe('a server that is killed', () => {
       for (let kill = 0; kill < (nightly ? 60 : 6); kill++) {
         const server = await startServer(data)
         await checkCatalogue(server, data, names, given)
-        let begin = (): void => undefined
-        const begun = new Promise<void>((resolve) => {
-          begin = resolve
-        })
-        const load = Promise.all(
-          names.map((named) => comeAndGoUntilCut(server.url, named, random, () => begin())),
-        )
-        // On a busy machine the first change may be long in coming; a kill before it would show nothing.
-        await Promise.race([begun, load])
-        await pause(random.below(200))
+        const load = Promise.all(names.map((named) => comeAndGoUntilCut(server.url, named, random)))
+        await pause(random.below(200) + 10)
+        await until(() => madeOf(names) > (kill + 1) * clients, 'hardly any table is made')
         await server.kill()
         await load
       }
@@ -182,6 +177,10 @@ const counterPath = entityPath(table, 'shared', 'counter')
 
 function newPartition(name: string): Partition {
   return { name, rows: [], acknowledged: 0, version: 0n }
+}
+
+function acknowledgedIn(partitions: readonly Partition[]): number {
+  return partitions.reduce((sum, partition) => sum + partition.acknowledged, 0)
 }
 
 async function makeTable(server: ServerProcess): Promise<void> {
@@ -402,12 +401,12 @@ function newNamedTable(name: string): NamedTable {
   return { name, there: false, generation: 0, marked: false, cutOff: undefined }
 }
 
-async function comeAndGoUntilCut(
-  url: string,
-  named: NamedTable,
-  random: Random,
-  acknowledged: () => void,
-): Promise<void> {
+/** How many tables were made under these names. */
+function madeOf(names: readonly NamedTable[]): number {
+  return names.reduce((sum, named) => sum + named.generation, 0)
+}
+
+async function comeAndGoUntilCut(url: string, named: NamedTable, random: Random): Promise<void> {
   const client = keepAliveClient(url)
   try {
     for (;;) {
@@ -431,7 +430,6 @@ async function comeAndGoUntilCut(
         named.there = false
         named.cutOff = undefined
       }
-      acknowledged()
     }
   } catch (error) {
     if (!isCut(error)) throw error

@@ -25,7 +25,7 @@ const writers = 4
 const rowsEach = 8
 
 describe('Entity group transactions under kill -9', () => {
-  it(`${kills} times: all or nothing, and nothing acknowledged is lost`, async () => {
+  it(`${kills} times: all or nothing, and nothing acknowledged is lost`, async (test) => {
     const data = await temporaryFolder()
     /** Groups by name; true once acknowledged. */
     const groups = new Map<string, boolean>()
@@ -39,6 +39,9 @@ describe('Entity group transactions under kill -9', () => {
           write(connection, `${round}-${writer}`, groups),
         )
         await passed(20 + Math.random() * 60)
+        // A slow machine gets the time it needs: about one group for each kill.
+        const deadline = performance.now() + 20_000
+        while (acknowledgedOf(groups) <= round && performance.now() < deadline) await passed(1)
         await server.kill()
         await Promise.all(writing)
         // What the kill left is looked at while the next server starts: both must cope with it.
@@ -52,10 +55,15 @@ describe('Entity group transactions under kill -9', () => {
     } finally {
       await (await starting).kill()
     }
-    const acknowledged = [...groups.values()].filter(Boolean).length
-    assert(acknowledged > 1, 'no group was acknowledged under load')
+    const acknowledged = acknowledgedOf(groups)
+    test.diagnostic(`${groups.size} groups, ${acknowledged} of them acknowledged`)
+    assert(acknowledged >= kills, 'hardly any group was acknowledged under load')
   })
 })
+
+function acknowledgedOf(groups: ReadonlyMap<string, boolean>): number {
+  return [...groups.values()].filter(Boolean).length
+}
 
 async function check(path: string, groups: ReadonlyMap<string, boolean>): Promise<void> {
   const store = await openLmdbStore({ path, clock: systemClock() })
