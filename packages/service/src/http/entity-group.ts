@@ -217,9 +217,16 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   function withTable(table: CatalogueEntry | undefined): PartRead<S> {
     if (table === undefined) throw new Fault('TableNotFound') //                      404
     progress.preference = readPreference(headers.get('prefer'), (steps as S).preferences)
+    const { store, clock, deletedNameSeconds, realism, statsOnPrimary, cors } = outer
+    const { requestId, grant, account, version, hungUp } = outer
     const { format, preference } = progress
-    const { body } = part
-    const call = { ...outer, address, route: found, target, table, headers, format, preference, body }
+    // Spelled out: copying this many fields by a spread was a tenth of a group's time.
+    // biome-ignore format: one line for each origin
+    const call: PartCall = {
+      store, clock, deletedNameSeconds, realism, statsOnPrimary, cors,
+      requestId, grant, account, version, hungUp,
+      address, route: found, target, table, headers, format, preference, body: part.body,
+    }
     return { steps: steps as S, call }
   }
 }
