@@ -167,7 +167,7 @@ function check(
     const annotated = value.annotated && level !== 'nometadata'
     assert.equal(read.get(`${name}@odata.type`), annotated ? value.type : undefined)
     if (value.type === 'Edm.Double' && !value.annotated) {
-      const shown = new RegExp(`${asAscii(name, '\\\\u')}":(-?[0-9.E+-]+)[,}]`).exec(text)?.[1] ?? ''
+      const shown = new RegExp(`"${asAscii(name, '\\\\u')}":(-?[0-9.E+-]+)[,}]`).exec(text)?.[1] ?? ''
       assert.match(shown, /[.E]/)
     }
   }
