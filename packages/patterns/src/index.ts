@@ -1,0 +1,1 @@
+/** The library: one module per pattern. */
