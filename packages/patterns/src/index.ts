@@ -1,1 +1,37 @@
-/** The library: one module per pattern. */
+/** The library's surface; each thing is in the file it comes from. */
+export {
+  type Definition,
+  entity,
+  type Entity,
+  type KeyOf,
+  type PartitionOf,
+  type Patch,
+  type Stored,
+  type Write,
+} from './definition/entity.ts'
+export { type Clock, Instant } from './definition/instant.ts'
+export { asc, desc, digits, hash, key, type KeyTemplate, spread, text } from './definition/key-template.ts'
+export {
+  binary,
+  boolean,
+  dateTime,
+  double,
+  guid,
+  int32,
+  int64,
+  type Property,
+  string,
+} from './definition/properties.ts'
+export { and, type Filter, formatFilter, not, or } from './filter/filter.ts'
+export { type AnyOf, type AnyOfReader, type DynamicTable, type UnknownEntity } from './heterogeneous.ts'
+export { isPatternsError, PatternsError, type PatternsErrorCode } from './patterns-error.ts'
+export { parallel, type ParallelOptions } from './read/parallel.ts'
+export { type Page, type Reading } from './read/reading.ts'
+export { type Cell, type Row, type StoredRow } from './row/row.ts'
+export { type Changed, type EntityTable, type IndexReader, type Query } from './table/entity-table.ts'
+export { type LoadOptions, type LoadProgress, type LoadResult } from './table/load.ts'
+export { openTable, type Table, type TableOptions } from './table/table.ts'
+export { type Written } from './write/execute.ts'
+export { change, insert, type Intent, patch, remove, replace, upsert, upsertMerge } from './write/intent.ts'
+export { type Seal, type SealedRow } from './write/seal.ts'
+export { type Step } from './write/step.ts'

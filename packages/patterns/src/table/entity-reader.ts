@@ -1,0 +1,127 @@
+/** Reads of one definition in one of its orders: its own keys, or those of an index. */
+import type { Rows } from '../client/rows.ts'
+import { rowsInRange, type RowRange } from '../compound-key.ts'
+import type { Definition } from '../definition/entity.ts'
+import { formatAllBuckets, formatKey, type Values } from '../definition/key-template.ts'
+import { columnsOf } from '../filter/columns.ts'
+import { allOf, compare, type Filter } from '../filter/filter.ts'
+import { PatternsError } from '../patterns-error.ts'
+import { type Behind, fanOut } from '../read/fan-out.ts'
+import { openReading, type Reading } from '../read/reading.ts'
+import { checkSomeValues, decodeEntity, isOfLayout, type Layout } from '../row/codec.ts'
+import type { StoredRow } from '../row/row.ts'
+import { openRow } from '../write/execute.ts'
+import type { Seal } from '../write/seal.ts'
+
+export interface ReaderContext {
+  readonly rows: Rows
+  readonly seals: readonly Seal[]
+}
+
+/** Without types; the surface that users see gives them back. */
+export interface ReaderQuery {
+  readonly prefix?: object | undefined
+  readonly startsWith?: object | undefined
+  readonly from?: object | undefined
+  readonly until?: object | undefined
+  readonly where?: ((columns: never) => Filter) | undefined
+  readonly select?: readonly string[] | undefined
+  readonly take?: number | undefined
+}
+
+export interface EntityReader {
+  get(key: object, select?: readonly string[]): Promise<object | undefined>
+  query(partition: object, query: ReaderQuery): Reading<object>
+  scan(query: ReaderQuery): Reading<object>
+  decode(row: StoredRow, select?: readonly string[]): Promise<object>
+}
+
+export function openEntityReader(context: ReaderContext, definition: Definition, layout: Layout): EntityReader {
+  const { rows, seals } = context
+  const { properties, type } = definition
+  const columns = columnsOf(definition, layout)
+  return { get, query, scan, decode }
+
+  async function get(key: object, select?: readonly string[]): Promise<object | undefined> {
+    const values = given(key)
+    const partitionKey = formatKey(layout.partition, properties, values)
+    const row = await rows.get(partitionKey, formatKey(layout.row, properties, values), cellsOf(select))
+    return row && decode(row, select)
+  }
+
+  function query(partition: object, asked: ReaderQuery): Reading<object> {
+    const partitionKeys = formatAllBuckets(layout.partition, properties, given(partition))
+    const [only] = partitionKeys
+    if (partitionKeys.length === 1) return inPartition(only as string, asked, asked.take)
+    return fanOut({
+      partitionKeys,
+      take: asked.take,
+      query: [definition.name, rangeFilter(asked), asked.select],
+      open: (partitionKey, behind) => inPartition(partitionKey, asked, undefined, behind),
+    })
+  }
+
+  function inPartition(
+    partitionKey: string,
+    asked: ReaderQuery,
+    take: number | undefined,
+    behind?: Behind,
+  ): Reading<object> {
+    const partition = compare('PartitionKey', 'eq', { type: 'String', value: partitionKey })
+    const rest =
+      behind && compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', { type: 'String', value: behind.rowKey })
+    return reading(allOf([partition, rest, rangeFilter(asked)]), asked, take)
+  }
+
+  function scan(asked: ReaderQuery): Reading<object> {
+    return reading(rangeFilter(asked), asked, asked.take)
+  }
+
+  function rangeFilter(asked: ReaderQuery): Filter | undefined {
+    const range: RowRange = {
+      ...(asked.prefix && { prefix: given(asked.prefix) }),
+      ...(asked.startsWith && { startsWith: given(asked.startsWith) }),
+      ...(asked.from && { from: given(asked.from) }),
+      ...(asked.until && { until: given(asked.until) }),
+    }
+    const mark = type && compare(type.property, 'eq', { type: 'String', value: type.value })
+    return allOf([rowsInRange(layout.row, properties, range), mark, asked.where?.(columns as never)])
+  }
+
+  function reading(filter: Filter | undefined, { select }: ReaderQuery, take: number | undefined): Reading<object> {
+    return openReading({
+      rows,
+      filter,
+      select: cellsOf(select),
+      take,
+      // A range of keys may hold rows that others have written there.
+      decode: async (row) => (isOfLayout(definition, layout, row) ? decode(row, select) : undefined),
+    })
+  }
+
+  async function decode(row: StoredRow, select?: readonly string[]): Promise<object> {
+    const opened = await openRow(rows.table, seals, definition, row)
+    const entity = decodeEntity(definition, layout, opened, select)
+    return { ...entity, etag: row.etag, timestamp: row.timestamp }
+  }
+
+  /** The cells to ask for; the type mark is among them, because it tells whose row it is. */
+  function cellsOf(select: readonly string[] | undefined): readonly string[] | undefined {
+    if (select === undefined) return undefined
+    const unknown = select.find((name) => !layout.names.includes(name))
+    if (unknown !== undefined) {
+      throw new PatternsError('InvalidValue', `${definition.name}: rows of this order hold no ${unknown}`)
+    }
+    return type === undefined ? select : [...select, type.property]
+  }
+
+  function given(values: object): Values {
+    return checkSomeValues(definition, withoutConcurrency(values))
+  }
+}
+
+/** An entity that was read may stand where a key is asked for. */
+function withoutConcurrency(values: object): object {
+  const { etag: _etag, timestamp: _timestamp, type: _type, ...rest } = values as Record<string, unknown>
+  return rest
+}

@@ -1,0 +1,68 @@
+/** A table of the service as the library sees it: where definitions meet a client. */
+import { openRows, type RowsClient } from '../client/rows.ts'
+import type { Definition } from '../definition/entity.ts'
+import type { Clock } from '../definition/instant.ts'
+import { type AnyOfReader, type DynamicTable, openAnyOf, openDynamic } from '../heterogeneous.ts'
+import { PatternsError } from '../patterns-error.ts'
+import { type Backoff, usualBackoff } from '../write/backoff.ts'
+import { write, type WriteContext, type Written } from '../write/execute.ts'
+import { facetsOf } from '../write/facets.ts'
+import type { Intent } from '../write/intent.ts'
+import { systemSources } from '../write/plan.ts'
+import type { Seal } from '../write/seal.ts'
+import type { Step } from '../write/step.ts'
+import { type EntityTable, openEntityTable } from './entity-table.ts'
+
+export interface TableOptions {
+  /** What looks after encrypted and large properties. */
+  readonly seals?: readonly Seal[]
+  readonly backoff?: Partial<Backoff>
+  readonly clock?: Clock
+  readonly newGuid?: () => string
+  /** Told of every transaction that was committed. */
+  readonly onCommit?: (steps: readonly Step[]) => void
+}
+
+export interface Table {
+  of<D extends Definition>(definition: D): EntityTable<D>
+  /** All of one partition, whatever their types: all are written, or none. */
+  transaction(intents: readonly Intent[]): Promise<readonly Written[]>
+  anyOf<D extends readonly [Definition, ...Definition[]]>(...definitions: D): AnyOfReader<D[number]>
+  /** Rows of any type, as they are. */
+  readonly dynamic: DynamicTable
+}
+
+/** Adds one policy to the client, which watches for lost answers. */
+export function openTable(client: RowsClient, options: TableOptions = {}): Table {
+  const { seals = [], backoff, clock, newGuid, onCommit } = options
+  const context: WriteContext = {
+    ...systemSources,
+    ...(clock && { clock }),
+    ...(newGuid && { newGuid }),
+    rows: openRows(client),
+    backoff: { ...usualBackoff, ...backoff },
+    seals,
+    onCommit,
+    facetsOf,
+  }
+  return {
+    of(definition) {
+      checkSeals(definition, seals)
+      return openEntityTable(context, definition)
+    },
+    transaction: (intents) => write(context, intents),
+    anyOf: (...definitions) => openAnyOf(context, definitions),
+    dynamic: openDynamic(context),
+  }
+}
+
+/** What should be encrypted must not be written in clear because nobody was there to do it. */
+function checkSeals({ name, properties }: Definition, seals: readonly Seal[]): void {
+  for (const [property, { flags }] of Object.entries(properties)) {
+    for (const flag of ['encrypted', 'large'] as const) {
+      if (flags.includes(flag) && !seals.some((seal) => seal.flag === flag)) {
+        throw new PatternsError('InvalidDefinition', `${name}.${property} is ${flag}, but the table has no seal for that`)
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/** Carries intents out: reads what the facets ask for, plans, sends, and plans again where a read was overtaken. */
+import { compare, allOf } from '../filter/filter.ts'
+import type { Commit, Rows } from '../client/rows.ts'
+import type { Definition } from '../definition/entity.ts'
+import { formatKey } from '../definition/key-template.ts'
+import { PatternsError } from '../patterns-error.ts'
+import { decodeEntity, ownLayout } from '../row/codec.ts'
+import type { StoredRow } from '../row/row.ts'
+import type { Change, Facet, Known, Need, Wanted } from './facet.ts'
+import type { Intent } from './intent.ts'
+import { changeOf, checkSteps, complete, type Sources, stepsOf } from './plan.ts'
+import type { Seal } from './seal.ts'
+import type { Step } from './step.ts'
+import { type Backoff, waitBefore } from './backoff.ts'
+
+export interface Written {
+  /** The entity's own ETag; none after a removal. */
+  readonly etag: string | undefined
+}
+
+export interface WriteContext extends Sources {
+  readonly rows: Rows
+  readonly backoff: Backoff
+  readonly seals: readonly Seal[]
+  /** Told of every transaction that was committed. */
+  readonly onCommit?: ((steps: readonly Step[]) => void) | undefined
+  facetsOf(definition: Definition): readonly Facet[]
+}
+
+/** One transaction, whatever the number of intents: all of them, or none. */
+export async function write(context: WriteContext, intents: readonly Intent[]): Promise<readonly Written[]> {
+  const wanted = intents.map((intent) => complete(intent, context))
+  for (let attempt = 1; ; attempt++) {
+    const planned = await Promise.all(wanted.map((each) => planOne(context, each)))
+    const steps = planned.flat()
+    checkSteps(steps)
+    if (steps.length === 0) return wanted.map(() => ({ etag: undefined }))
+    const commit = await context.rows.commit(steps)
+    if (commit.kind === 'committed') {
+      context.onCommit?.(steps)
+      return etagsOf(planned, commit.etags)
+    }
+    if (commit.step.again !== true || attempt >= context.backoff.attemptsMax) throw refusal(commit)
+    await waitBefore(attempt, context.backoff)
+  }
+}
+
+async function planOne(context: WriteContext, wanted: Wanted): Promise<readonly Step[]> {
+  const facets = context.facetsOf(wanted.definition)
+  const mustRead = wanted.kind !== 'change' && facets.some((facet) => facet.needsBefore(wanted))
+  const before = mustRead ? await readBefore(context, wanted) : 'unread'
+  const change = changeOf(wanted, before, context)
+  const found = await Promise.all(facets.map((facet) => readNeeds(context, change, facet.needs?.(change) ?? [])))
+  const steps = stepsOf(change, facets, found)
+  return Promise.all(steps.map((step) => sealStep(context, wanted.definition, step)))
+}
+
+async function readBefore({ rows, seals }: WriteContext, wanted: Wanted): Promise<Known | 'absent'> {
+  const { definition } = wanted
+  const key = keyOf(wanted)
+  const { properties, partition, row } = definition
+  const stored = await rows.get(formatKey(partition, properties, key), formatKey(row, properties, key))
+  if (stored === undefined) return 'absent'
+  const opened = await openRow(rows.table, seals, definition, stored)
+  return { values: decodeEntity(definition, ownLayout(definition), opened), etag: stored.etag }
+}
+
+function readNeeds(context: WriteContext, change: Change, needs: readonly Need[]): Promise<StoredRow[][]> {
+  const { definition } = change.wanted
+  const partitionKey = formatKey(definition.partition, definition.properties, keyOf(change.wanted))
+  return Promise.all(needs.map((need) => readNeed(context.rows, partitionKey, need)))
+}
+
+async function readNeed(rows: Rows, partitionKey: string, need: Need): Promise<StoredRow[]> {
+  if ('rowKey' in need) {
+    const row = await rows.get(partitionKey, need.rowKey)
+    return row === undefined ? [] : [row]
+  }
+  const inPartition = compare('PartitionKey', 'eq', { type: 'String', value: partitionKey })
+  const query = { filter: allOf([inPartition, need.where]), select: undefined }
+  const found: StoredRow[] = []
+  let token: string | undefined
+  do {
+    const page = await rows.page(query, { size: 1000, token })
+    found.push(...page.rows)
+    token = page.token
+  } while (token !== undefined)
+  return found
+}
+
+export async function openRow(
+  table: string,
+  seals: readonly Seal[],
+  definition: Definition,
+  stored: StoredRow,
+): Promise<StoredRow> {
+  let { cells } = stored
+  for (const seal of seals.toReversed()) cells = await seal.open({ ...stored, table, definition, row: cells })
+  return cells === stored.cells ? stored : { ...stored, cells }
+}
+
+async function sealStep({ rows: { table }, seals }: WriteContext, definition: Definition, step: Step): Promise<Step> {
+  if (step.kind === 'delete') return step
+  const { partitionKey, rowKey } = step
+  let { row } = step
+  for (const seal of seals) row = await seal.seal({ table, definition, partitionKey, rowKey, row })
+  return { ...step, row }
+}
+
+function keyOf(wanted: Wanted): Known['values'] {
+  if ('key' in wanted) return wanted.key
+  return wanted.kind === 'change' ? wanted.before.values : wanted.values
+}
+
+/** The own row is each entity's first step, or, when it moves, its last with a row. */
+function etagsOf(
+  planned: readonly (readonly Step[])[],
+  etags: readonly (string | undefined)[],
+): readonly Written[] {
+  let at = 0
+  return planned.map((steps) => {
+    const own = steps.findLastIndex((step) => step.of === steps[0]?.of && step.kind !== 'delete')
+    const etag = own < 0 ? undefined : etags[at + own]
+    at += steps.length
+    return { etag }
+  })
+}
+
+function refusal({ reason, step, cause }: Commit & { readonly kind: 'rejected' }): PatternsError {
+  const place = `${step.of} at (${step.partitionKey}, ${step.rowKey})`
+  switch (reason) {
+    case 'exists':
+      return new PatternsError('AlreadyExists', `${place}: there is one already`, { cause })
+    case 'missing':
+      return new PatternsError('NotFound', `${place}: there is none`, { cause })
+    case 'changed':
+      return new PatternsError('Changed', `${place}: it has changed since`, { cause })
+  }
+}
