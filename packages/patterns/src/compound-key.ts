@@ -27,7 +27,11 @@ export interface RowRange {
 }
 
 /** Without any range: all keys that begin as the template does. */
-export function rowsInRange(template: KeyTemplate, properties: PropertyMap, range: RowRange): Filter | undefined {
+export function rowsInRange(
+  template: KeyTemplate,
+  properties: PropertyMap,
+  range: RowRange,
+): Filter | undefined {
   const { prefix = {}, startsWith, from, until } = range
   const beginning = startsWith
     ? formatLeading(template, properties, { ...prefix, ...startsWith }, { open: true })

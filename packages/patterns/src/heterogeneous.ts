@@ -37,7 +37,10 @@ export interface AnyOfReader<D extends Definition> {
   resolve(row: StoredRow): Promise<AnyOf<D>>
 }
 
-export function openAnyOf<D extends Definition>(context: ReaderContext, definitions: readonly D[]): AnyOfReader<D> {
+export function openAnyOf<D extends Definition>(
+  context: ReaderContext,
+  definitions: readonly D[],
+): AnyOfReader<D> {
   checkTellable(definitions)
   const { rows } = context
   const readers = definitions.map((definition) => ({
@@ -66,7 +69,11 @@ export function openAnyOf<D extends Definition>(context: ReaderContext, definiti
   function reading(partitionKey: string, take: number | undefined, behind?: Behind): Reading<AnyOf<D>> {
     const filter = allOf([
       compare('PartitionKey', 'eq', { type: 'String', value: partitionKey }),
-      behind && compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', { type: 'String', value: behind.rowKey }),
+      behind &&
+        compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', {
+          type: 'String',
+          value: behind.rowKey,
+        }),
     ])
     return openReading({ rows, filter, select: undefined, take, decode: resolveOrSkip })
   }
@@ -115,7 +122,9 @@ function isOf(definition: Definition, row: StoredRow): boolean {
 }
 
 function isCopy(definition: Definition, row: StoredRow): boolean {
-  return Object.keys(definition.indexes).some((label) => isOfLayout(definition, indexLayout(definition, label), row))
+  return Object.keys(definition.indexes).some((label) =>
+    isOfLayout(definition, indexLayout(definition, label), row),
+  )
 }
 
 /** Two types in one table need different beginnings of their RowKeys, or a type mark each. */

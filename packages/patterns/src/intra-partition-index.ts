@@ -52,6 +52,7 @@ export function intraPartitionIndex(definition: Definition, label: string): Face
 function isSame(one: Row, other: Row): boolean {
   const names = Object.keys(one)
   return (
-    names.length === Object.keys(other).length && names.every((name) => one[name]?.value === other[name]?.value)
+    names.length === Object.keys(other).length &&
+    names.every((name) => one[name]?.value === other[name]?.value)
   )
 }

@@ -3,8 +3,8 @@
  * pure key design.
  *
  *   PartitionKey  RowKey                    holds
- *   claims        0361013942399999999 …     the entry of 2026-11-15T00:00:00
- *   claims        0361014806399999999 …     the entry of the day before
+ *   claims        2516075999999999999_…   the entry of 2026-11-15T00:00:00
+ *   claims        2516076863999999999_…   the entry of the day before
  *
  * `desc` writes the time as what is left until the year 10000, in 100 ns ticks and always 19 digits, so the newest
  * sorts first and the first n rows are the n newest. Two entries of one tick need a part behind it to tell them apart:

@@ -57,7 +57,8 @@ function holds(stored: Row, written: Row): boolean {
 /** The client cannot tell whole doubles from Int32, and the service shortens the fraction of a time. */
 function isSameCell(stored: Cell | undefined, written: Cell): boolean {
   if (stored === undefined) return false
-  if (written.type === 'DateTime') return stored.type === 'DateTime' && timeText(stored.value) === timeText(written.value)
+  if (written.type === 'DateTime')
+    return stored.type === 'DateTime' && timeText(stored.value) === timeText(written.value)
   if (written.type === 'Guid') return String(stored.value).toLowerCase() === written.value.toLowerCase()
   return stored.value === written.value || Object.is(Number(stored.value), written.value)
 }

@@ -22,7 +22,10 @@ export interface RowPage {
 }
 
 export type Commit =
-  | { readonly kind: 'committed'; /** For each step; none for deletes. */ readonly etags: readonly (string | undefined)[] }
+  | {
+      readonly kind: 'committed' /** For each step; none for deletes. */
+      readonly etags: readonly (string | undefined)[]
+    }
   | { readonly kind: 'rejected'; readonly reason: Rejection; readonly step: Step; readonly cause: unknown }
 
 export interface Rows {
@@ -58,7 +61,10 @@ export function openRows(client: RowsClient): Rows {
   ): Promise<StoredRow | undefined> {
     const queryOptions = select === undefined ? {} : { select: withKeys(select) }
     try {
-      const found = await client.getEntity(partitionKey, rowKey, { disableTypeConversion: true, queryOptions })
+      const found = await client.getEntity(partitionKey, rowKey, {
+        disableTypeConversion: true,
+        queryOptions,
+      })
       return fromClientEntity(found as ClientEntity)
     } catch (error) {
       if (rejectionOf(error) === 'missing') return undefined
@@ -81,12 +87,15 @@ export function openRows(client: RowsClient): Rows {
       .byPage({ maxPageSize: size, ...(token !== undefined && { continuationToken: token }) })
     const { value, done } = await pages.next()
     if (done === true) return { rows: [], token: undefined }
-    const found = value as TableEntityResult<Record<string, unknown>>[] & { readonly continuationToken?: string }
+    const found = value as TableEntityResult<Record<string, unknown>>[] & {
+      readonly continuationToken?: string
+    }
     return { rows: found.map(fromClientEntity), token: found.continuationToken }
   }
 
   async function commit(steps: readonly Step[]): Promise<Commit> {
-    const watch: Watch = { answerLost: false, deletes: conditionalDeletes(steps) }
+    const deletes = conditionalDeletes(steps)
+    const watch: Watch = { answerLost: false, ...(steps.length > 1 && deletes.size > 0 && { deletes }) }
     try {
       const [only] = steps
       const etags = await watched(watch, () =>
@@ -110,9 +119,13 @@ export function openRows(client: RowsClient): Rows {
     rejected: Commit | undefined,
   ): Promise<Commit> {
     const unknown = (cause: unknown): PatternsError =>
-      new PatternsError('OutcomeUnknown', 'the answer was lost, and the rows do not tell what became of the write', {
-        cause,
-      })
+      new PatternsError(
+        'OutcomeUnknown',
+        'the answer was lost, and the rows do not tell what became of the write',
+        {
+          cause,
+        },
+      )
     const judged = await judgeOutcome(steps, get).catch((cause: unknown) => {
       throw unknown(cause)
     })

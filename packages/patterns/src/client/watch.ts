@@ -36,6 +36,7 @@ export function addWatchPolicy({ pipeline }: Pick<TableClient, 'pipeline'>): voi
         if (watch === undefined) return next(request)
         if (watch.deletes !== undefined && typeof request.body === 'string') {
           request.body = withConditions(request.body, watch.deletes)
+          request.headers.set('Content-Length', Buffer.byteLength(request.body))
         }
         try {
           const response = await next(request)

@@ -141,7 +141,11 @@ type IndexPartitionNames<D extends Definition, X extends IndexName<D>> = D['inde
 export type IndexCopy<D extends Definition, X extends IndexName<D>> = D['indexes'][X] extends {
   readonly copy: readonly (infer C)[]
 }
-  ? Pick<Stored<D>, (C | PartitionNames<D> | RowNames<D> | D['indexes'][X]['row']['names'][number] | 'etag' | 'timestamp') & keyof Stored<D>>
+  ? Pick<
+      Stored<D>,
+      (C | PartitionNames<D> | RowNames<D> | D['indexes'][X]['row']['names'][number] | 'etag' | 'timestamp') &
+        keyof Stored<D>
+    >
   : Stored<D>
 
 /** Properties that feed an index, by its key or by what its copies hold. */
@@ -151,12 +155,18 @@ type IndexFeeds<D extends Definition> = {
     : keyof D['properties']
 }[keyof D['indexes']]
 
-/** What patch takes: nothing that feeds a key or an index, nothing encrypted, at least in the eyes of the compiler. */
+type NotPatchable<D extends Definition> =
+  | PartitionNames<D>
+  | RowNames<D>
+  | IndexFeeds<D>
+  | NamesWith<D['properties'], 'encrypted'>
+  | NamesWith<D['properties'], 'large'>
+
+/** What patch takes: nothing that feeds a key or an index, and nothing that a merge could not write. */
 export type Patch<D extends Definition> = {
-  readonly [K in Exclude<
-    keyof D['properties'],
-    PartitionNames<D> | RowNames<D> | IndexFeeds<D> | NamesWith<D['properties'], 'encrypted' | 'large'>
-  >]?: WriteAs[D['properties'][K]['edm']]
+  readonly [K in keyof D['properties']]?: K extends NotPatchable<D>
+    ? never
+    : WriteAs[D['properties'][K]['edm']]
 }
 
 /** The leading parts of a key: the first ones, without a gap. */
@@ -164,15 +174,13 @@ export type Leading<D extends Definition, N extends readonly string[]> = N exten
   infer First extends string,
   ...infer Rest extends readonly string[],
 ]
-  ?
-      | { readonly [K in N[number]]?: never }
-      | Flat<PartsOf<D['properties'], First> & Leading<D, Rest>>
+  ? { readonly [K in N[number]]?: never } | Flat<PartsOf<D['properties'], First> & Leading<D, Rest>>
   : { readonly [K in never]: never }
 
 /** Properties a filter may name: stored in the row itself, and in clear. */
 export type Filterable<D extends Definition> = Exclude<
   keyof D['properties'] & string,
-  RecoverableFrom<D> | NamesWith<D['properties'], 'encrypted' | 'large'>
+  RecoverableFrom<D> | NamesWith<D['properties'], 'encrypted'> | NamesWith<D['properties'], 'large'>
 >
 /** Hash and spread keep their properties in the row, but no query needs to filter by what its keys already say. */
 type RecoverableFrom<D extends Definition> = PartitionNames<D> | RowNames<D>
@@ -182,7 +190,16 @@ export type EdmOf<D extends Definition, K extends keyof D['properties']> = D['pr
 // ---------------------------------------------------------------- checks
 
 /** The SDK gives these names a meaning of its own, or the service does. */
-const reservedNames = ['PartitionKey', 'RowKey', 'Timestamp', 'partitionKey', 'rowKey', 'timestamp', 'etag', 'type']
+const reservedNames = [
+  'PartitionKey',
+  'RowKey',
+  'Timestamp',
+  'partitionKey',
+  'rowKey',
+  'timestamp',
+  'etag',
+  'type',
+]
 const namePattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u
 const propertiesMax = 252
 const nameCharactersMax = 255
@@ -199,7 +216,8 @@ function checkDefinition(definition: Definition): void {
   checkTemplate(`${name}.row`, row, properties)
   const twice = recoverableNames(partition).find((each) => recoverableNames(row).includes(each))
   if (twice !== undefined) throw invalid(name, `${twice} stands in both keys`)
-  if (names.length > propertiesMax) throw invalid(name, `${names.length} properties; a row holds ${propertiesMax}`)
+  if (names.length > propertiesMax)
+    throw invalid(name, `${names.length} properties; a row holds ${propertiesMax}`)
   for (const [label, index] of Object.entries(indexes)) checkIndex(definition, label, index)
   const rows = [row, ...Object.values(indexes).flatMap((each) => (each.partition ? [] : [each.row]))]
   if (rows.length > 1) checkApart(name, rows)

@@ -119,7 +119,10 @@ export function formatLeading(
     return prefix + (piece.endsWith(endOfText) ? piece.slice(0, -endOfText.length) : piece)
   }
   for (const name of missing) {
-    throw new PatternsError('InvalidValue', `${name} is no leading part of the key, or a part before it is missing`)
+    throw new PatternsError(
+      'InvalidValue',
+      `${name} is no leading part of the key, or a part before it is missing`,
+    )
   }
   return prefix
 }
@@ -148,7 +151,9 @@ export function formatAllBuckets(template: KeyTemplate, properties: PropertyMap,
   for (const [index, part] of template.parts.entries()) {
     const last = index === template.parts.length - 1
     const open =
-      typeof part !== 'string' && part.kind === 'spread' && part.names.some((name) => values[name] === undefined)
+      typeof part !== 'string' &&
+      part.kind === 'spread' &&
+      part.names.some((name) => values[name] === undefined)
     const pieces = open
       ? Array.from({ length: part.buckets }, (_, bucket) => bucketText(bucket, part.buckets))
       : [formatPart(part, properties, values, { last })]
@@ -174,7 +179,8 @@ export function checkTemplate(where: string, template: KeyTemplate, properties: 
         throw invalid(where, `${name} is a ${property.edm}, which ${part.kind} does not take`)
       }
       for (const flag of ['optional', 'encrypted', 'large'] as const) {
-        if (property.flags.includes(flag)) throw invalid(where, `${name} is ${flag}, so no key can be made of it`)
+        if (property.flags.includes(flag))
+          throw invalid(where, `${name} is ${flag}, so no key can be made of it`)
       }
     }
     if (part.kind === 'digits' && !isWithin(part.width, 1, 19)) {
@@ -210,20 +216,25 @@ function formatPart(
   const name = part.names[0] as string
   const value = values[name]
   for (const each of part.names) {
-    if (values[each] === undefined) throw new PatternsError('InvalidValue', `${each} is missing: a key needs it`)
+    if (values[each] === undefined)
+      throw new PatternsError('InvalidValue', `${each} is missing: a key needs it`)
   }
   switch (part.kind) {
     case 'text': {
       if (properties[name]?.edm === 'Guid') return (value as string).toLowerCase()
       const refusal = refusalOfText(value as string)
-      if (refusal !== undefined) throw new PatternsError('InvalidValue', `${name} ${refusal}, so it fits no key`)
+      if (refusal !== undefined)
+        throw new PatternsError('InvalidValue', `${name} ${refusal}, so it fits no key`)
       return escapeText(value as string, { last }) + (last ? '' : endOfText)
     }
     case 'digits': {
       const number = BigInt(value as number | bigint)
       const largest = 10n ** BigInt(part.width) - 1n
       if (number < 0n || number > largest) {
-        throw new PatternsError('InvalidValue', `${name}: ${number} is not in 0…${largest}, so it fits no key`)
+        throw new PatternsError(
+          'InvalidValue',
+          `${name}: ${number} is not in 0…${largest}, so it fits no key`,
+        )
       }
       return (part.descending ? largest - number : number).toString().padStart(part.width, '0')
     }

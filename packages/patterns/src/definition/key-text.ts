@@ -2,13 +2,14 @@
  * Text inside a key: order is kept, nothing collides, and what keys may not hold is escaped.
  *
  *   text   = { unit }                            the last part of a key
- *   text   = { unit } space                      any other; a space is below all other units
+ *   text   = { unit | inner } " "                any other
  *   unit   = a character as it is
  *          | predecessor mark "3"                # / \ ?, each after the character below it
  *          | mark ("0" | "1" | "2")              U+FFFD, U+FFFE, U+FFFF
- *          | space mark "4"                      a space in a text that is not the last part
+ *   inner  = "!0" | "!1"                         a space and an exclamation mark inside such a text
  *
- * The mark is U+FFFD, above all that stands unescaped, so `.` with any text behind it stays below `/`. Keys compare by
+ * The mark is U+FFFD, above all that stands unescaped, so `.` with any text behind it stays below `/`. The space that
+ * ends a text is below all that a text can hold, so a text comes before all others that begin with it. Keys compare by
  * UTF-16 code unit. Control characters have nothing below them to stand for them: they are refused.
  */
 const mark = '\ufffd'
@@ -29,7 +30,7 @@ export function escapeText(text: string, { last }: { readonly last: boolean }): 
     const ordinal = marked.indexOf(unit)
     return ordinal >= 0 ? `${mark}${ordinal}` : `${String.fromCharCode(unit.charCodeAt(0) - 1)}${mark}3`
   })
-  return last ? escaped : escaped.replaceAll(end, `${end}${mark}4`)
+  return last ? escaped : escaped.replaceAll(/[ !]/g, (unit) => (unit === end ? '!0' : '!1'))
 }
 
 export const endOfText = end
@@ -39,26 +40,20 @@ export function readText(
   key: string,
   { last }: { readonly last: boolean },
 ): { readonly text: string; readonly length: number } | undefined {
-  const length = last ? key.length : endIn(key)
+  const length = last ? key.length : key.indexOf(end)
   if (length < 0) return undefined
   const escaped = key.slice(0, length)
-  const text = unescapeText(escaped)
+  const text = unescapeText(
+    last ? escaped : escaped.replaceAll(/![01]/g, (inner) => (inner === '!0' ? end : '!')),
+  )
   if (escapeText(text, { last }) !== escaped) return undefined
   return { text, length: last ? length : length + end.length }
 }
 
-function endIn(key: string): number {
-  for (let at = key.indexOf(end); at >= 0; at = key.indexOf(end, at + 1)) {
-    if (!key.startsWith(`${mark}4`, at + 1)) return at
-  }
-  return -1
-}
-
 function unescapeText(escaped: string): string {
-  return escaped.replaceAll(/(["./>[]?)\ufffd3|( )\ufffd4|\ufffd([0-2])/g, (whole, below, space, ordinal) => {
-    if (space !== undefined) return end
+  return escaped.replaceAll(/(["./>[]?)\ufffd3|\ufffd([0-2])/g, (whole, below?: string, ordinal?: string) => {
     if (ordinal !== undefined) return marked[Number(ordinal)] as string
-    return below === '' ? whole : String.fromCharCode((below as string).charCodeAt(0) + 1)
+    return below ? String.fromCharCode(below.charCodeAt(0) + 1) : whole
   })
 }
 

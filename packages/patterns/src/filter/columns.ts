@@ -35,7 +35,8 @@ function columnOf(definition: Definition, name: string, edm: EdmType): unknown {
 
   function comparison(operator: Operator, value: unknown): Filter {
     const checked = checkSomeValues(definition, { [name]: value })[name]
-    if (checked === undefined) throw new PatternsError('InvalidValue', `${definition.name}.${name} is compared with nothing`)
+    if (checked === undefined)
+      throw new PatternsError('InvalidValue', `${definition.name}.${name} is compared with nothing`)
     return compare(name, operator, encodeValue(edm, checked))
   }
 

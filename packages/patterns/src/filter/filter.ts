@@ -6,7 +6,12 @@ import { unreachable } from '../patterns-error.ts'
 export type Operator = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge'
 
 export type Filter =
-  | { readonly kind: 'comparison'; readonly property: string; readonly operator: Operator; readonly cell: Cell }
+  | {
+      readonly kind: 'comparison'
+      readonly property: string
+      readonly operator: Operator
+      readonly cell: Cell
+    }
   | { readonly kind: 'and' | 'or'; readonly terms: readonly [Filter, Filter, ...Filter[]] }
   | { readonly kind: 'not'; readonly term: Filter }
 

@@ -1,7 +1,15 @@
 /** One reading over several partitions, in the order of the rows: what a spread key asks of its readers. */
 import { PatternsError } from '../patterns-error.ts'
 import { byKey, parallelKeyed } from './parallel.ts'
-import { checkSize, fingerprint, type Keyed, type Reading, readCursor, readingOf, writeCursor } from './reading.ts'
+import {
+  checkSize,
+  fingerprint,
+  type Keyed,
+  type Reading,
+  readCursor,
+  readingOf,
+  writeCursor,
+} from './reading.ts'
 
 export interface FanOutOptions<T> {
   readonly partitionKeys: readonly string[]
@@ -25,7 +33,14 @@ interface FanOutCursor {
 }
 
 export function fanOut<T>({ partitionKeys, take, query, open }: FanOutOptions<T>): Reading<T> {
-  return readingOf<T>(() => merged(partitionKeys.map((each) => open(each)), take), page)
+  return readingOf<T>(
+    () =>
+      merged(
+        partitionKeys.map((each) => open(each)),
+        take,
+      ),
+    page,
+  )
 
   async function page({ size, cursor }: { readonly size: number; readonly cursor?: string | undefined }) {
     checkSize(size)
@@ -40,7 +55,9 @@ export function fanOut<T>({ partitionKeys, take, query, open }: FanOutOptions<T>
     const ended = last === undefined || found.length < size || found.length === left
     return {
       items: found.map(({ item }) => item),
-      cursor: ended ? undefined : writeCursor({ rowKey: last.rowKey, partitionKey: last.partitionKey, taken }, mine),
+      cursor: ended
+        ? undefined
+        : writeCursor({ rowKey: last.rowKey, partitionKey: last.partitionKey, taken }, mine),
     }
   }
 }

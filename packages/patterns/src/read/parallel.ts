@@ -26,7 +26,8 @@ export async function* parallelKeyed<T>(
   { concurrency = 8, order, take = Number.POSITIVE_INFINITY }: ParallelOptions<T> = {},
 ): AsyncGenerator<Keyed<T>> {
   if (take === 0) return
-  const items = order === undefined ? asTheyCome(readings, concurrency) : inOrder(readings, concurrency, comparer(order))
+  const items =
+    order === undefined ? asTheyCome(readings, concurrency) : inOrder(readings, concurrency, comparer(order))
   let left = take
   for await (const item of items) {
     yield item
@@ -80,7 +81,10 @@ interface Head<T> {
   next: Keyed<T>
 }
 
-async function* asTheyCome<T>(readings: readonly Reading<T>[], concurrency: number): AsyncGenerator<Keyed<T>> {
+async function* asTheyCome<T>(
+  readings: readonly Reading<T>[],
+  concurrency: number,
+): AsyncGenerator<Keyed<T>> {
   const waiting = readings.map((reading) => reading.keyed()[Symbol.asyncIterator]())
   const running = new Map<AsyncIterator<Keyed<T>>, Promise<Arrival<T>>>()
   try {

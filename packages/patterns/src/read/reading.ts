@@ -64,7 +64,8 @@ export function openReading<T>(options: ReadingOptions<T>): Reading<T> {
   async function page({ size, cursor }: PageOptions): Promise<Page<T>> {
     checkSize(size)
     const query = fingerprint([rows.table, options.filter && formatFilter(options.filter), options.select])
-    const state: CursorState = cursor === undefined ? { token: undefined, taken: 0 } : readCursor(cursor, query)
+    const state: CursorState =
+      cursor === undefined ? { token: undefined, taken: 0 } : readCursor(cursor, query)
     let { token, taken } = state
     const items: T[] = []
     for (;;) {

@@ -1,7 +1,13 @@
 /** Entity to row and back. A value that a row's own keys hold is not stored in the row again. */
 import type { Definition } from '../definition/entity.ts'
 import { Instant } from '../definition/instant.ts'
-import { formatKey, type KeyTemplate, parseKey, recoverableNames, type Values } from '../definition/key-template.ts'
+import {
+  formatKey,
+  type KeyTemplate,
+  parseKey,
+  recoverableNames,
+  type Values,
+} from '../definition/key-template.ts'
 import type { EdmType, Property, Value } from '../definition/properties.ts'
 import { hasFlag } from '../definition/properties.ts'
 import { PatternsError, unreachable } from '../patterns-error.ts'
@@ -29,7 +35,8 @@ export function ownLayout(definition: Definition): Layout {
 /** Copies hold what was chosen and, always, the keys of the entity they are copies of. */
 export function indexLayout(definition: Definition, label: string): Layout {
   const index = definition.indexes[label]
-  if (index === undefined) throw new PatternsError('InvalidDefinition', `${definition.name} has no index ${label}`)
+  if (index === undefined)
+    throw new PatternsError('InvalidDefinition', `${definition.name} has no index ${label}`)
   const partition = index.partition ?? definition.partition
   const { row, copy } = index
   const own = ownLayout(definition)
@@ -64,7 +71,8 @@ export function encodeEntity(definition: Definition, layout: Layout, values: Val
   const inKeys = namesInKeys(layout)
   for (const name of layout.names) {
     const value = values[name]
-    if (value !== undefined && !inKeys.has(name)) row[name] = encodeValue((properties[name] as Property).edm, value)
+    if (value !== undefined && !inKeys.has(name))
+      row[name] = encodeValue((properties[name] as Property).edm, value)
   }
   if (type !== undefined) row[type.property] = { type: 'String', value: type.value }
   return {
@@ -86,7 +94,8 @@ export function encodeCells(definition: Definition, values: Values): Row {
 /** Whether the row's keys and its type mark say that it was written by this layout. */
 export function isOfLayout(definition: Definition, layout: Layout, row: StoredRow): boolean {
   const { properties, type } = definition
-  if (type !== undefined && type.property in row.cells && row.cells[type.property]?.value !== type.value) return false
+  if (type !== undefined && type.property in row.cells && row.cells[type.property]?.value !== type.value)
+    return false
   return (
     parseKey(layout.partition, properties, row.partitionKey) !== undefined &&
     parseKey(layout.row, properties, row.rowKey) !== undefined
@@ -111,7 +120,8 @@ export function decodeEntity(
     const cell = row.cells[name]
     const value = fromKeys[name] ?? (cell && decodeValue(property.edm, cell))
     if (value !== undefined) entity[name] = value
-    else if (cell !== undefined) throw unreadable(definition, row, `${name} is a ${cell.type}, not a ${property.edm}`)
+    else if (cell !== undefined)
+      throw unreadable(definition, row, `${name} is a ${cell.type}, not a ${property.edm}`)
     else if (!hasFlag(property, 'optional')) throw unreadable(definition, row, `${name} is missing`)
   }
   return entity
@@ -206,7 +216,8 @@ function namesInKeys(layout: Layout): ReadonlySet<string> {
 }
 
 function shown(value: unknown): string {
-  if (value === null || typeof value !== 'object') return typeof value === 'bigint' ? `${value}n` : JSON.stringify(value)
+  if (value === null || typeof value !== 'object')
+    return typeof value === 'bigint' ? `${value}n` : JSON.stringify(value)
   return value.constructor?.name ?? 'an object'
 }
 

@@ -24,7 +24,10 @@ export function checkRow(where: string, partitionKey: string, rowKey: string, ro
   const bytes = rowBytes(partitionKey, rowKey, row)
   if (bytes > limits.entityBytesMax) {
     const [largest] = Object.entries(row).toSorted(([, a], [, b]) => cellBytes(b) - cellBytes(a))
-    throw exceeded(where, `${bytes} bytes; a row holds ${limits.entityBytesMax}; the largest is ${largest?.[0]}`)
+    throw exceeded(
+      where,
+      `${bytes} bytes; a row holds ${limits.entityBytesMax}; the largest is ${largest?.[0]}`,
+    )
   }
 }
 
@@ -46,7 +49,8 @@ export function jsonBytes(partitionKey: string, rowKey: string, row: Row): numbe
 
 function checkKey(where: string, name: string, key: string): void {
   const bytes = Buffer.byteLength(key)
-  if (bytes > limits.keyBytesMax) throw exceeded(where, `${name} of ${bytes} bytes; at most ${limits.keyBytesMax}`)
+  if (bytes > limits.keyBytesMax)
+    throw exceeded(where, `${name} of ${bytes} bytes; at most ${limits.keyBytesMax}`)
 }
 
 function checkCell(where: string, name: string, cell: Cell): void {

@@ -36,7 +36,11 @@ export interface EntityReader {
   decode(row: StoredRow, select?: readonly string[]): Promise<object>
 }
 
-export function openEntityReader(context: ReaderContext, definition: Definition, layout: Layout): EntityReader {
+export function openEntityReader(
+  context: ReaderContext,
+  definition: Definition,
+  layout: Layout,
+): EntityReader {
   const { rows, seals } = context
   const { properties, type } = definition
   const columns = columnsOf(definition, layout)
@@ -69,7 +73,8 @@ export function openEntityReader(context: ReaderContext, definition: Definition,
   ): Reading<object> {
     const partition = compare('PartitionKey', 'eq', { type: 'String', value: partitionKey })
     const rest =
-      behind && compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', { type: 'String', value: behind.rowKey })
+      behind &&
+      compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', { type: 'String', value: behind.rowKey })
     return reading(allOf([partition, rest, rangeFilter(asked)]), asked, take)
   }
 
@@ -88,7 +93,11 @@ export function openEntityReader(context: ReaderContext, definition: Definition,
     return allOf([rowsInRange(layout.row, properties, range), mark, asked.where?.(columns as never)])
   }
 
-  function reading(filter: Filter | undefined, { select }: ReaderQuery, take: number | undefined): Reading<object> {
+  function reading(
+    filter: Filter | undefined,
+    { select }: ReaderQuery,
+    take: number | undefined,
+  ): Reading<object> {
     return openReading({
       rows,
       filter,

@@ -62,7 +62,10 @@ export interface EntityTable<D extends Definition> {
    * Reads, has the next state computed, and writes it under the ETag that was read; if another was faster, again.
    * `compute` is given undefined if there is none, gives undefined to have none, and may run several times.
    */
-  change(key: KeyOf<D>, compute: (current: Stored<D> | undefined) => Next<D> | Promise<Next<D>>): Promise<Changed>
+  change(
+    key: KeyOf<D>,
+    compute: (current: Stored<D> | undefined) => Next<D> | Promise<Next<D>>,
+  ): Promise<Changed>
   /** Says whether it was there. */
   remove(key: KeyOf<D>, condition?: intents.Condition): Promise<boolean>
   /** One partition, or all of a spread key if what it is spread by is left out. */
@@ -78,7 +81,10 @@ export interface EntityTable<D extends Definition> {
   latest(partition: Partial<PartitionOf<D>>, n: number): Promise<Stored<D>[]>
   by<X extends IndexName<D>>(index: X): IndexReader<D, X>
   /** Many entities, grouped by partition; a result for each, in the order in which they are done. */
-  load(entities: Iterable<Write<D>> | AsyncIterable<Write<D>>, options?: LoadOptions): AsyncIterable<LoadResult<Write<D>>>
+  load(
+    entities: Iterable<Write<D>> | AsyncIterable<Write<D>>,
+    options?: LoadOptions,
+  ): AsyncIterable<LoadResult<Write<D>>>
 }
 
 type Next<D extends Definition> = Write<D> | undefined
@@ -94,7 +100,9 @@ export interface IndexReader<D extends Definition, X extends IndexName<D>> {
     partition: IndexPartitionOf<D, X>,
     query?: Omit<Query<D, D['indexes'][X]['row']['names'], never>, 'select'>,
   ): Reading<IndexCopy<D, X>>
-  scan(query?: Pick<Query<D, D['indexes'][X]['row']['names'], never>, 'where' | 'take'>): Reading<IndexCopy<D, X>>
+  scan(
+    query?: Pick<Query<D, D['indexes'][X]['row']['names'], never>, 'where' | 'take'>,
+  ): Reading<IndexCopy<D, X>>
 }
 
 export function openEntityTable<D extends Definition>(context: WriteContext, definition: D): EntityTable<D> {
@@ -114,7 +122,7 @@ export function openEntityTable<D extends Definition>(context: WriteContext, def
     query: (partition, query = {}) => reader.query(partition, query),
     scan: (query = {}) => reader.scan(query),
     latest,
-    by: (index) => openEntityReader(context, definition, indexLayout(definition, index)),
+    by: (index) => indexReader(openEntityReader(context, definition, indexLayout(definition, index))),
     load: (entities, options) => load(context, definition, entities, options),
   }
   return table as unknown as EntityTable<D>
@@ -131,6 +139,14 @@ export function openEntityTable<D extends Definition>(context: WriteContext, def
     } catch (error) {
       if (isPatternsError(error, 'NotFound')) return false
       throw error
+    }
+  }
+
+  function indexReader({ get, query, scan }: EntityReader): ReturnType<Untyped['by']> {
+    return {
+      get,
+      query: (partition, asked = {}) => query(partition, asked),
+      scan: (asked = {}) => scan(asked),
     }
   }
 
@@ -153,8 +169,11 @@ interface Untyped {
   query(partition: object, query?: object): Reading<object>
   scan(query?: object): Reading<object>
   latest(partition: object, n: number): Promise<object[]>
-  by(index: string): Pick<EntityReader, 'get' | 'query' | 'scan'>
-  load(entities: Iterable<object> | AsyncIterable<object>, options?: LoadOptions): AsyncIterable<LoadResult<object>>
+  by(index: string): Pick<Untyped, 'query' | 'scan'> & Pick<EntityReader, 'get'>
+  load(
+    entities: Iterable<object> | AsyncIterable<object>,
+    options?: LoadOptions,
+  ): AsyncIterable<LoadResult<object>>
 }
 
 type Compute = (current: object | undefined) => object | undefined | Promise<object | undefined>

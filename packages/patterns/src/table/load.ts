@@ -72,7 +72,8 @@ async function* groupsOf<E extends object>(
     }
     const group = open.get(cost.partitionKey) ?? { members: [], steps: 0, bytes: 0 }
     const full =
-      group.steps + cost.steps > limits.transactionStepsMax || group.bytes + cost.bytes > limits.transactionBytesMax
+      group.steps + cost.steps > limits.transactionStepsMax ||
+      group.bytes + cost.bytes > limits.transactionBytesMax
     if (full && group.members.length > 0) {
       open.delete(cost.partitionKey)
       held -= group.members.length

@@ -24,6 +24,7 @@ export interface TableOptions {
 }
 
 export interface Table {
+  readonly name: string
   of<D extends Definition>(definition: D): EntityTable<D>
   /** All of one partition, whatever their types: all are written, or none. */
   transaction(intents: readonly Intent[]): Promise<readonly Written[]>
@@ -46,6 +47,7 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     facetsOf,
   }
   return {
+    name: client.tableName,
     of(definition) {
       checkSeals(definition, seals)
       return openEntityTable(context, definition)
@@ -61,7 +63,10 @@ function checkSeals({ name, properties }: Definition, seals: readonly Seal[]): v
   for (const [property, { flags }] of Object.entries(properties)) {
     for (const flag of ['encrypted', 'large'] as const) {
       if (flags.includes(flag) && !seals.some((seal) => seal.flag === flag)) {
-        throw new PatternsError('InvalidDefinition', `${name}.${property} is ${flag}, but the table has no seal for that`)
+        throw new PatternsError(
+          'InvalidDefinition',
+          `${name}.${property} is ${flag}, but the table has no seal for that`,
+        )
       }
     }
   }

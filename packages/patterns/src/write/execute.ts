@@ -50,7 +50,9 @@ async function planOne(context: WriteContext, wanted: Wanted): Promise<readonly 
   const mustRead = wanted.kind !== 'change' && facets.some((facet) => facet.needsBefore(wanted))
   const before = mustRead ? await readBefore(context, wanted) : 'unread'
   const change = changeOf(wanted, before, context)
-  const found = await Promise.all(facets.map((facet) => readNeeds(context, change, facet.needs?.(change) ?? [])))
+  const found = await Promise.all(
+    facets.map((facet) => readNeeds(context, change, facet.needs?.(change) ?? [])),
+  )
   const steps = stepsOf(change, facets, found)
   return Promise.all(steps.map((step) => sealStep(context, wanted.definition, step)))
 }
@@ -99,7 +101,11 @@ export async function openRow(
   return cells === stored.cells ? stored : { ...stored, cells }
 }
 
-async function sealStep({ rows: { table }, seals }: WriteContext, definition: Definition, step: Step): Promise<Step> {
+async function sealStep(
+  { rows: { table }, seals }: WriteContext,
+  definition: Definition,
+  step: Step,
+): Promise<Step> {
   if (step.kind === 'delete') return step
   const { partitionKey, rowKey } = step
   let { row } = step

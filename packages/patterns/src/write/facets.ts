@@ -12,7 +12,10 @@ export function facetsOf(definition: Definition): readonly Facet[] {
 
 function indexFacet(definition: Definition, label: string): Facet {
   if (definition.indexes[label]?.partition !== undefined) {
-    throw new PatternsError('InvalidDefinition', `${definition.name}.${label}: copies must be in the same partition`)
+    throw new PatternsError(
+      'InvalidDefinition',
+      `${definition.name}.${label}: copies must be in the same partition`,
+    )
   }
   return intraPartitionIndex(definition, label)
 }

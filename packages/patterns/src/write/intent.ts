@@ -4,7 +4,13 @@ import type { Definition, KeyOf, Patch, Stored, Write } from '../definition/enti
 export type Intent<D extends Definition = Definition> =
   | { readonly kind: 'insert' | 'upsert' | 'upsertMerge'; readonly definition: D; readonly entity: object }
   | { readonly kind: 'replace'; readonly definition: D; readonly entity: object; readonly etag: string }
-  | { readonly kind: 'patch'; readonly definition: D; readonly key: object; readonly patch: object; readonly etag: string }
+  | {
+      readonly kind: 'patch'
+      readonly definition: D
+      readonly key: object
+      readonly patch: object
+      readonly etag: string
+    }
   | { readonly kind: 'remove'; readonly definition: D; readonly key: object; readonly etag: string }
   /** From an entity that was read, under its ETag, to another or to none. */
   | {
@@ -26,7 +32,11 @@ export const insert = <D extends Definition>(definition: D, entity: Write<D>): I
 })
 
 /** Drops what is not given. Fails if absent. */
-export const replace = <D extends Definition>(definition: D, entity: Write<D>, { etag }: Condition): Intent<D> => ({
+export const replace = <D extends Definition>(
+  definition: D,
+  entity: Write<D>,
+  { etag }: Condition,
+): Intent<D> => ({
   kind: 'replace',
   definition,
   entity,

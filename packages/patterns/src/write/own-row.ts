@@ -71,7 +71,10 @@ function changed(definition: Definition, before: Known, values: Values | undefin
   if (values === undefined) return [old]
   const row = placed(definition, values)
   if (row.partitionKey !== old.partitionKey) {
-    throw new PatternsError('InvalidValue', `${definition.name}: a change cannot move an entity to another partition`)
+    throw new PatternsError(
+      'InvalidValue',
+      `${definition.name}: a change cannot move an entity to another partition`,
+    )
   }
   if (row.rowKey === old.rowKey) return [{ kind: 'replace', ...row, etag: before.etag }]
   return [old, { kind: 'insert', ...row }]

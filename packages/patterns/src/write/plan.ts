@@ -42,7 +42,12 @@ export function complete(intent: Intent, sources: Sources): Wanted {
     case 'change': {
       const { before, entity } = intent
       const known = { values: checkValues(definition, before), etag: before.etag }
-      return { kind: 'change', definition, before: known, values: entity && completed(definition, entity, sources) }
+      return {
+        kind: 'change',
+        definition,
+        before: known,
+        values: entity && completed(definition, entity, sources),
+      }
     }
     default:
       return unreachable(intent)
@@ -82,7 +87,8 @@ export function checkSteps(steps: readonly Step[]): void {
         `one transaction has one partition: ${first.of} is in ${first.partitionKey}, ${step.of} in ${step.partitionKey}`,
       )
     }
-    if (rowKeys.has(step.rowKey)) throw exceeded(`${step.of}: one transaction writes a row once, not ${step.rowKey} twice`)
+    if (rowKeys.has(step.rowKey))
+      throw exceeded(`${step.of}: one transaction writes a row once, not ${step.rowKey} twice`)
     rowKeys.add(step.rowKey)
     const row = step.kind === 'delete' ? {} : step.row
     checkRow(step.of, step.partitionKey, step.rowKey, row)
@@ -139,19 +145,24 @@ export function keyValues(definition: Definition, key: object): Values {
   const own = ownValues(definition, key)
   const names = [...definition.partition.names, ...definition.row.names]
   for (const name of names) {
-    if (own[name] === undefined) throw new PatternsError('InvalidValue', `${definition.name}.${name} is missing: the key needs it`)
+    if (own[name] === undefined)
+      throw new PatternsError('InvalidValue', `${definition.name}.${name} is missing: the key needs it`)
   }
   return checkSomeValues(definition, Object.fromEntries(names.map((name) => [name, own[name]])))
 }
 
 /** As the type Patch says; for callers whose types were lost. */
-function checkPatchable({ name, properties, partition, row, indexes }: Definition, changed: readonly string[]): void {
+function checkPatchable(
+  { name, properties, partition, row, indexes }: Definition,
+  changed: readonly string[],
+): void {
   const feeds = new Set([...partition.names, ...row.names])
   for (const index of Object.values(indexes)) {
     for (const each of [...index.row.names, ...(index.copy ?? Object.keys(properties))]) feeds.add(each)
   }
   for (const each of changed) {
-    if (feeds.has(each)) throw new PatternsError('InvalidValue', `${name}.${each} feeds a key or an index: use change`)
+    if (feeds.has(each))
+      throw new PatternsError('InvalidValue', `${name}.${each} feeds a key or an index: use change`)
     if (properties[each]?.flags.includes('encrypted') || properties[each]?.flags.includes('large')) {
       throw new PatternsError('InvalidValue', `${name}.${each} cannot be merged: use replace or change`)
     }
