@@ -22,6 +22,7 @@ export {
   type Property,
   string,
 } from './definition/properties.ts'
+export { copies, type Copies } from './denormalisation.ts'
 export { and, type Filter, formatFilter, not, or } from './filter/filter.ts'
 export { type AnyOf, type AnyOfReader, type DynamicTable, type UnknownEntity } from './heterogeneous.ts'
 export { isPatternsError, PatternsError, type PatternsErrorCode } from './patterns-error.ts'

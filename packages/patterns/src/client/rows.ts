@@ -2,7 +2,7 @@
 import type { TableClient, TableEntityResult, TransactionAction } from '@azure/data-tables'
 import { type Filter, formatFilter } from '../filter/filter.ts'
 import { fromClientEntity, toClientEntity } from '../row/client-row.ts'
-import type { ClientEntity, StoredRow } from '../row/row.ts'
+import type { StoredRow } from '../row/row.ts'
 import type { Step } from '../write/step.ts'
 import { addWatchPolicy, type Watch, watched } from './watch.ts'
 import { isAnswerLost, refusedStep, type Rejection, rejectionOf } from './service-error.ts'
@@ -65,7 +65,7 @@ export function openRows(client: RowsClient): Rows {
         disableTypeConversion: true,
         queryOptions,
       })
-      return fromClientEntity(found as ClientEntity)
+      return fromClientEntity(found)
     } catch (error) {
       if (rejectionOf(error) === 'missing') return undefined
       throw error

@@ -63,7 +63,7 @@ export function entity<
   PK extends readonly (keyof P & string)[],
   RK extends readonly (keyof P & string)[],
   // Without indexes there is nothing that a patch could not touch.
-  const I extends IndexMap = Readonly<Record<never, never>>,
+  const I extends IndexMap = { readonly [K in never]: Index },
 >(name: N, options: EntityOptions<P, PK, RK, I>): Definition<N, P, PK, RK, I> {
   const { properties, partition, row, typedBy } = options
   const definition: Definition<N, P, PK, RK, I> = {

@@ -45,7 +45,7 @@ export function fanOut<T>({ partitionKeys, take, query, open }: FanOutOptions<T>
   async function page({ size, cursor }: { readonly size: number; readonly cursor?: string | undefined }) {
     checkSize(size)
     const mine = fingerprint([partitionKeys, query])
-    const from = cursor === undefined ? undefined : readCursor<FanOutCursor>(cursor, mine)
+    const from = cursor === undefined ? undefined : (readCursor(cursor, mine) as unknown as FanOutCursor)
     const left = (take ?? Number.POSITIVE_INFINITY) - (from?.taken ?? 0)
     const readings = partitionKeys.map((each) => open(each, from && behind(from, each)))
     const found: Keyed<T>[] = []

@@ -72,7 +72,7 @@ async function* inOrder<T>(
       else least.next = following.value
     }
   } finally {
-    await Promise.all(sources.map((source) => source.return?.()))
+    await Promise.all(sources.map(async (source) => source.return?.()))
   }
 }
 
@@ -103,7 +103,7 @@ async function* asTheyCome<T>(
     }
   } finally {
     await Promise.allSettled(running.values())
-    await Promise.all([...running.keys(), ...waiting].map((source) => source.return?.()))
+    await Promise.all([...running.keys(), ...waiting].map(async (source) => source.return?.()))
   }
 }
 

@@ -65,7 +65,7 @@ export function openReading<T>(options: ReadingOptions<T>): Reading<T> {
     checkSize(size)
     const query = fingerprint([rows.table, options.filter && formatFilter(options.filter), options.select])
     const state: CursorState =
-      cursor === undefined ? { token: undefined, taken: 0 } : readCursor(cursor, query)
+      cursor === undefined ? start : (readCursor(cursor, query) as unknown as CursorState)
     let { token, taken } = state
     const items: T[] = []
     for (;;) {
@@ -111,22 +111,24 @@ export function checkSize(size: number): void {
 
 // ---------------------------------------------------------------- cursors
 
-export interface CursorState {
+interface CursorState {
   readonly token: string | undefined
   readonly taken: number
 }
+
+const start: CursorState = { token: undefined, taken: 0 }
 
 /** Texts as base64url JSON: which query it belongs to, and where that goes on. */
 export function writeCursor(state: object, query: string): string {
   return Buffer.from(JSON.stringify({ query, ...state })).toString('base64url')
 }
 
-export function readCursor<S = CursorState>(cursor: string, query: string): S {
+export function readCursor(cursor: string, query: string): Readonly<Record<string, unknown>> {
   const state = parsed(cursor)
   if (state === undefined || state['query'] !== query) {
     throw new PatternsError('InvalidCursor', 'the cursor belongs to another query, or is none')
   }
-  return state as S
+  return state
 }
 
 export function fingerprint(query: unknown): string {

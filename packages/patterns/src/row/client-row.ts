@@ -1,5 +1,6 @@
 /** Rows to and from the client of the service. Reads ask it for unconverted values: its Dates would lose ticks. */
 import { Instant } from '../definition/instant.ts'
+import { unreachable } from '../patterns-error.ts'
 import type { Cell, ClientEntity, Row, StoredRow, TypedValue } from './row.ts'
 
 export function toClientEntity(
@@ -42,7 +43,13 @@ function toCell({ type, value }: TypedValue): Cell {
       return { type, value: Number(text) }
     case 'Double':
       return { type, value: Number.isFinite(Number(text)) ? Number(text) : text }
-    default:
+    case 'String':
+    case 'Int64':
+    case 'DateTime':
+    case 'Guid':
+    case 'Binary':
       return { type, value: text }
+    default:
+      return unreachable(type)
   }
 }

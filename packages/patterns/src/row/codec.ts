@@ -203,7 +203,8 @@ function checkValue(definition: Definition, name: string, value: unknown): Value
       if (!(value instanceof Instant || value instanceof Date)) throw wrong()
       if (value instanceof Date && Number.isNaN(value.getTime())) throw wrong()
       const instant = Instant.from(value)
-      if (instant.ticks < earliest.ticks) throw invalid(definition, name, `${instant} is before ${earliest}`)
+      if (instant.ticks < earliest.ticks)
+        throw invalid(definition, name, `${instant.toString()} is before ${earliest.toString()}`)
       return instant
     }
     default:

@@ -113,8 +113,7 @@ export function openEntityTable<D extends Definition>(context: WriteContext, def
     get: (key, options) => reader.get(key, options?.select),
     insert: (entity) => one(intents.insert(definition, entity as Write<D>)),
     replace: (entity, condition) => one(intents.replace(definition, entity as Write<D>, condition)),
-    patch: (key, changes, condition) =>
-      one(intents.patch(definition, key as KeyOf<D>, changes as Patch<D>, condition)),
+    patch: (key, changes, condition) => one(intents.patch(definition, key as KeyOf<D>, changes, condition)),
     upsert: (entity) => one(intents.upsert(definition, entity as Write<D>)),
     upsertMerge: (entity) => one(intents.upsertMerge(definition, entity as Write<D>)),
     change: (key, compute) => change(context, reader, definition, key, compute),

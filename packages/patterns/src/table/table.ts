@@ -3,6 +3,7 @@ import { openRows, type RowsClient } from '../client/rows.ts'
 import type { Definition } from '../definition/entity.ts'
 import type { Clock } from '../definition/instant.ts'
 import { type AnyOfReader, type DynamicTable, openAnyOf, openDynamic } from '../heterogeneous.ts'
+import { type Copies, copyFacets } from '../denormalisation.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { type Backoff, usualBackoff } from '../write/backoff.ts'
 import { write, type WriteContext, type Written } from '../write/execute.ts'
@@ -16,6 +17,8 @@ import { type EntityTable, openEntityTable } from './entity-table.ts'
 export interface TableOptions {
   /** What looks after encrypted and large properties. */
   readonly seals?: readonly Seal[]
+  /** Properties copied from one entity into another of the same partition. */
+  readonly copies?: readonly Copies[]
   readonly backoff?: Partial<Backoff>
   readonly clock?: Clock
   readonly newGuid?: () => string
@@ -35,7 +38,7 @@ export interface Table {
 
 /** Adds one policy to the client, which watches for lost answers. */
 export function openTable(client: RowsClient, options: TableOptions = {}): Table {
-  const { seals = [], backoff, clock, newGuid, onCommit } = options
+  const { seals = [], copies = [], backoff, clock, newGuid, onCommit } = options
   const context: WriteContext = {
     ...systemSources,
     ...(clock && { clock }),
@@ -44,7 +47,7 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     backoff: { ...usualBackoff, ...backoff },
     seals,
     onCommit,
-    facetsOf,
+    facetsOf: (definition) => [...facetsOf(definition), ...copyFacets(copies, definition)],
   }
   return {
     name: client.tableName,

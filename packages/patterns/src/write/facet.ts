@@ -15,6 +15,8 @@ export interface Facet {
   needsBefore(wanted: Wanted): boolean
   /** Rows to read besides, in the partition of the change. */
   needs?(change: Change): readonly Need[]
+  /** Puts into the entity what follows from other rows, before any facet plans its steps. */
+  fill?(after: Values, change: Change, found: readonly (readonly StoredRow[])[]): Values
   /** `found` holds one list of rows for each need. */
   steps(change: Change, found: readonly (readonly StoredRow[])[]): readonly Step[]
 }

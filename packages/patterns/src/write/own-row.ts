@@ -12,19 +12,19 @@ export const ownRow: Facet = {
     const { definition } = wanted
     switch (wanted.kind) {
       case 'insert':
-        return [{ kind: 'insert', ...placed(definition, wanted.values) }]
+        return [{ kind: 'insert', ...placed(definition, after as Values) }]
       case 'upsert':
       case 'upsertMerge': {
         if (before === 'unread') {
           const kind = wanted.kind === 'upsert' ? 'replace' : 'merge'
-          return [{ kind, ...placed(definition, wanted.values), etag: undefined }]
+          return [{ kind, ...placed(definition, after as Values), etag: undefined }]
         }
         const row = placed(definition, after as Values)
         if (before === 'absent') return [{ kind: 'insert', ...row, again: true }]
         return [{ kind: 'replace', ...row, etag: before.etag, again: true }]
       }
       case 'replace':
-        return [{ kind: 'replace', ...placed(definition, wanted.values), ...under(wanted, before) }]
+        return [{ kind: 'replace', ...placed(definition, after as Values), ...under(wanted, before) }]
       case 'patch': {
         const row = encodeCells(definition, wanted.changes)
         return [{ kind: 'merge', ...keyed(definition, wanted.key), row, ...under(wanted, before) }]
@@ -32,7 +32,7 @@ export const ownRow: Facet = {
       case 'remove':
         return [{ kind: 'delete', ...keyed(definition, wanted.key), ...under(wanted, before) }]
       case 'change':
-        return changed(definition, wanted.before, wanted.values)
+        return changed(definition, wanted.before, after)
       default:
         return unreachable(wanted)
     }

@@ -69,7 +69,11 @@ export function stepsOf(
   facets: readonly Facet[],
   found: readonly (readonly (readonly StoredRow[])[])[],
 ): readonly Step[] {
-  return facets.flatMap((facet, index) => facet.steps(change, found[index] ?? []))
+  const after = facets.reduce(
+    (values, facet, index) => values && (facet.fill?.(values, change, found[index] ?? []) ?? values),
+    change.after,
+  )
+  return facets.flatMap((facet, index) => facet.steps({ ...change, after }, found[index] ?? []))
 }
 
 /** Refuses what the service would refuse, before anything is sent. */

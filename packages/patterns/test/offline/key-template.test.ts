@@ -170,7 +170,7 @@ describe('leading parts', () => {
     const template = key('p_', text('a'), digits('n', 3), text('b'))
     fc.assert(
       fc.property(values, values, fc.constantFrom(1, 2, 3), (one, other, count) => {
-        const names = template.names.slice(0, count) as ('a' | 'n' | 'b')[]
+        const names = template.names.slice(0, count)
         const leading = Object.fromEntries(names.map((name) => [name, one[name]]))
         const prefix = formatLeading(template, properties, leading)
         const isSame = names.every((name) => one[name] === other[name])

@@ -3,6 +3,7 @@ import {
   asc,
   binary,
   boolean,
+  copies,
   dateTime,
   desc,
   digits,
@@ -100,4 +101,25 @@ export const AllTypes = entity('AllTypes', {
   },
   partition: key(text('group')),
   row: key(digits('id', 9)),
+})
+
+/** Shows its lead in one read. */
+export const Team = entity('Team', {
+  properties: {
+    department: string(),
+    team: string(),
+    budget: int32().optional(),
+    lead: int32().optional(),
+    leadName: string().optional(),
+    leadAge: int32().optional(),
+  },
+  partition: key(text('department')),
+  row: key('team_', text('team')),
+})
+
+export const leadOfTeam = copies({
+  from: Employee,
+  into: Team,
+  link: { id: 'lead' },
+  properties: { leadName: 'name', leadAge: 'age' },
 })
