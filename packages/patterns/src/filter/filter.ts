@@ -85,6 +85,8 @@ function formatDouble(value: number | string): string {
   return /[.e]/.test(text) ? text : `${text}.0`
 }
 
-function join(kind: 'and' | 'or', first: Filter, [second, ...rest]: readonly Filter[]): Filter {
-  return second === undefined ? first : { kind, terms: [first, second, ...rest] }
+/** Groups inside groups of their kind are opened: the text gets shorter, and its meaning stays. */
+function join(kind: 'and' | 'or', first: Filter, rest: readonly Filter[]): Filter {
+  const [one, two, ...more] = [first, ...rest].flatMap((term) => (term.kind === kind ? term.terms : [term]))
+  return two === undefined ? first : { kind, terms: [one as Filter, two, ...more] }
 }

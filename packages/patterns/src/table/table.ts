@@ -53,6 +53,8 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     name: client.tableName,
     of(definition) {
       checkSeals(definition, seals)
+      // Asked for here as well, so that a definition this table cannot keep is refused at once.
+      context.facetsOf(definition)
       return openEntityTable(context, definition)
     },
     transaction: (intents) => write(context, intents),

@@ -5,6 +5,7 @@ import {
   and,
   digits,
   entity,
+  type EntityTable,
   insert,
   Instant,
   int32,
@@ -20,6 +21,7 @@ import {
   text,
 } from '../../src/index.ts'
 import { AllTypes, Claim, Department, Employee, Member, Review, Session, Signin } from '../support/company.ts'
+import { newFaults } from '../support/faults.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 const sales = { department: 'Sales', title: 'All sales', staff: 3 }
@@ -181,6 +183,54 @@ describe('change', () => {
     const { etag } = await reviews.change(review, (it) => it && { ...it, year: 2026 })
     assert.equal(await reviews.get(review), undefined)
     assert.equal((await reviews.get({ ...review, year: 2026 }))?.etag, etag)
+  })
+})
+
+describe('a lost answer to one request', () => {
+  const writes: Readonly<
+    Record<string, (of: EntityTable<typeof Department>, etag: string) => Promise<unknown>>
+  > = {
+    'an insert': (of) => of.insert({ ...sales, department: 'HR' }),
+    'a replace under an ETag': (of, etag) => of.replace({ ...sales, staff: 4 }, { etag }),
+    'a patch under an ETag': (of, etag) => of.patch(sales, { staff: 4 }, { etag }),
+    'a blind patch': (of) => of.patch(sales, { staff: 4 }),
+    'an upsert': (of) => of.upsert({ ...sales, staff: 4 }),
+    'a removal under an ETag': async (of, etag) => assert.equal(await of.remove(sales, { etag }), true),
+    'a change': async (of) => {
+      const { attempts } = await of.change(sales, (it) => it && { ...it, staff: it.staff + 1 })
+      assert.equal(attempts, 1)
+    },
+  }
+  for (const [name, run] of Object.entries(writes)) {
+    it(`does not make ${name} fail, nor happen twice`, async () => {
+      const states: object[] = []
+      for (const fault of ['none', 'connection', 'busy'] as const) {
+        const faults = newFaults()
+        const client = await service.newTable(faults)
+        const departments = openTable(client).of(Department)
+        const { etag } = await departments.insert(sales)
+        if (fault !== 'none') faults.loseAt(name === 'a change' ? 2 : 1, 'after', fault)
+        await run(departments, etag as string)
+        if (fault !== 'none') assert(faults.requests > 1)
+        states.push((await departments.scan().toArray()).map(plain))
+      }
+      assert.deepEqual(states[1], states[0])
+      assert.deepEqual(states[2], states[0])
+    })
+  }
+
+  it('is no excuse: a conflict with another stays one', async () => {
+    const faults = newFaults()
+    const departments = openTable(await service.newTable(faults)).of(Department)
+    const { etag } = await departments.insert(sales)
+    faults.loseAt(1, 'before')
+    await assert.rejects(departments.insert({ ...sales, staff: 9 }), { code: 'AlreadyExists' })
+    await departments.patch(sales, { staff: 5 })
+    faults.loseAt(1, 'before')
+    await assert.rejects(departments.replace({ ...sales, staff: 9 }, { etag: etag as string }), {
+      code: 'OutcomeUnknown',
+    })
+    assert.equal((await departments.get(sales))?.staff, 5)
   })
 })
 
