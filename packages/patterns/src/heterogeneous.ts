@@ -10,10 +10,10 @@
  * itself is there. A row that is none of them is handed over as it is, never dropped.
  */
 import type { Definition, PartitionOf, Stored } from './definition/entity.ts'
-import { formatAllBuckets, type Values } from './definition/key-template.ts'
+import { formatAllBuckets, leadingLiteral, type Values } from './definition/key-template.ts'
 import { allOf, compare } from './filter/filter.ts'
 import { PatternsError } from './patterns-error.ts'
-import { type Behind, fanOut } from './read/fan-out.ts'
+import { type Behind, fanOut, rowsBehind } from './read/fan-out.ts'
 import { openReading, type Reading } from './read/reading.ts'
 import { checkSomeValues, indexLayout, isOfLayout, ownLayout } from './row/codec.ts'
 import type { Row, StoredRow } from './row/row.ts'
@@ -69,11 +69,7 @@ export function openAnyOf<D extends Definition>(
   function reading(partitionKey: string, take: number | undefined, behind?: Behind): Reading<AnyOf<D>> {
     const filter = allOf([
       compare('PartitionKey', 'eq', { type: 'String', value: partitionKey }),
-      behind &&
-        compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', {
-          type: 'String',
-          value: behind.rowKey,
-        }),
+      behind && rowsBehind(behind),
     ])
     return openReading({ rows, filter, select: undefined, take, decode: resolveOrSkip })
   }
@@ -149,11 +145,6 @@ function isTellable(one: Definition, other: Definition): boolean {
   if (one.type !== undefined && other.type !== undefined) {
     return one.type.property === other.type.property && one.type.value !== other.type.value
   }
-  const [a, b] = [beginning(one), beginning(other)]
+  const [a, b] = [leadingLiteral(one.row), leadingLiteral(other.row)]
   return !a.startsWith(b) && !b.startsWith(a)
-}
-
-function beginning({ row }: Definition): string {
-  const [first] = row.parts
-  return typeof first === 'string' ? first : ''
 }

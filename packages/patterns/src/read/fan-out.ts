@@ -1,4 +1,5 @@
 /** One reading over several partitions, in the order of the rows: what a spread key asks of its readers. */
+import { compare, type Filter } from '../filter/filter.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { byKey, parallelKeyed } from './parallel.ts'
 import {
@@ -23,6 +24,10 @@ export interface FanOutOptions<T> {
 export interface Behind {
   readonly rowKey: string
   readonly itself: 'included' | 'excluded'
+}
+
+export function rowsBehind({ rowKey, itself }: Behind): Filter {
+  return compare('RowKey', itself === 'included' ? 'ge' : 'gt', { type: 'String', value: rowKey })
 }
 
 /** A cursor is the last key given: items were already taken from every partition, so no token of one could do. */

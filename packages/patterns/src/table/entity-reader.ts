@@ -6,7 +6,7 @@ import { formatAllBuckets, formatKey, type Values } from '../definition/key-temp
 import { columnsOf } from '../filter/columns.ts'
 import { allOf, compare, type Filter } from '../filter/filter.ts'
 import { PatternsError } from '../patterns-error.ts'
-import { type Behind, fanOut } from '../read/fan-out.ts'
+import { type Behind, fanOut, rowsBehind } from '../read/fan-out.ts'
 import { openReading, type Reading } from '../read/reading.ts'
 import { checkSomeValues, decodeEntity, isOfLayout, type Layout } from '../row/codec.ts'
 import type { StoredRow } from '../row/row.ts'
@@ -72,9 +72,7 @@ export function openEntityReader(
     behind?: Behind,
   ): Reading<object> {
     const partition = compare('PartitionKey', 'eq', { type: 'String', value: partitionKey })
-    const rest =
-      behind &&
-      compare('RowKey', behind.itself === 'included' ? 'ge' : 'gt', { type: 'String', value: behind.rowKey })
+    const rest = behind && rowsBehind(behind)
     return reading(allOf([partition, rest, rangeFilter(asked)]), asked, take)
   }
 
