@@ -93,13 +93,18 @@ export function encodeCells(definition: Definition, values: Values): Row {
 
 /** Whether the row's keys and its type mark say that it was written by this layout. */
 export function isOfLayout(definition: Definition, layout: Layout, row: StoredRow): boolean {
-  const { properties, type } = definition
-  if (type !== undefined && type.property in row.cells && row.cells[type.property]?.value !== type.value)
-    return false
+  const { properties } = definition
   return (
+    otherMark(definition, row) === undefined &&
     parseKey(layout.partition, properties, row.partitionKey) !== undefined &&
     parseKey(layout.row, properties, row.rowKey) !== undefined
   )
+}
+
+/** The type that the row says it is, if that is another; a row that says nothing may be of any. */
+function otherMark({ type }: Definition, { cells }: StoredRow): string | undefined {
+  const mark = type && cells[type.property]
+  return mark === undefined || mark.value === type?.value ? undefined : String(mark.value)
 }
 
 /** With `select`, only those properties are looked for. */
@@ -110,6 +115,8 @@ export function decodeEntity(
   select: readonly string[] = layout.names,
 ): Record<string, Value> {
   const { properties } = definition
+  const other = otherMark(definition, row)
+  if (other !== undefined) throw unreadable(definition, row, `it is of the type ${other}`)
   const fromKeys = {
     ...parseKey(layout.partition, properties, row.partitionKey),
     ...parseKey(layout.row, properties, row.rowKey),

@@ -21,6 +21,7 @@ import {
   text,
 } from '../../src/index.ts'
 import { AllTypes, Claim, Department, Employee, Member, Review, Session, Signin } from '../support/company.ts'
+import { stepBytes } from '../../src/write/plan.ts'
 import { newFaults } from '../support/faults.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -272,6 +273,36 @@ describe('a transaction', () => {
     assert.equal(await employees.remove(tricky, { etag: current.etag as string }), true)
     assert.equal(await employees.query({ department: tricky.department }).first(), undefined)
     assert.equal((await employees.get(jones))?.age, 40)
+  })
+
+  it('is never larger than it was reckoned to be', async () => {
+    const bodies: number[] = []
+    const client = await service.newTable()
+    client.pipeline.addPolicy(
+      {
+        name: 'testBodies',
+        sendRequest(request, next) {
+          if (typeof request.body === 'string') bodies.push(Buffer.byteLength(request.body))
+          return next(request)
+        },
+      },
+      { phase: 'Sign' },
+    )
+    let reckoned = 0
+    const noted = openTable(client, {
+      onCommit: (steps) => {
+        reckoned = steps.reduce((sum, step) => sum + stepBytes(step), 0)
+      },
+    })
+    for (const remark of ['', 'x'.repeat(30_000), '\u0001"\\é😀'.repeat(2000)]) {
+      const department = `O'Neill / ${'é%'.repeat(50)}`
+      const all = [1, 2, 3].map((employee) => ({ department, employee, year: 2026, rating: 0.1, remark }))
+      await noted.transaction(all.map((review) => insert(Review, review)))
+      assert(reckoned >= (bodies.at(-1) ?? Infinity), `${reckoned} < ${bodies.at(-1)}`)
+      assert(reckoned < (bodies.at(-1) ?? 0) + 3 * 1500, `${reckoned} is far above ${bodies.at(-1)}`)
+      await noted.transaction(all.map((review) => remove(Review, review)))
+      assert(reckoned >= (bodies.at(-1) ?? Infinity), `${reckoned} < ${bodies.at(-1)}`)
+    }
   })
 
   it('is refused before sending what no transaction can do', async () => {
@@ -531,6 +562,10 @@ describe('several types', () => {
     assert.deepEqual((await table.dynamic.get('g', '000002'))?.cells['Kind'], {
       type: 'String',
       value: 'CustomerNow@2',
+    })
+    await assert.rejects(table.of(Customer).get({ group: 'g', id: 2 }), {
+      code: 'UnreadableRow',
+      message: 'Customer at (g, 000002): it is of the type CustomerNow@2',
     })
     const Bare = entity('Bare', shape)
     assert.throws(() => table.anyOf(Customer, Bare), {
