@@ -189,6 +189,9 @@ export type EdmOf<D extends Definition, K extends keyof D['properties']> = D['pr
 
 // ---------------------------------------------------------------- checks
 
+/** RowKeys of rows that patterns keep beside the entities, such as messages on their way, begin so. */
+export const libraryRows = '~'
+
 /** The SDK gives these names a meaning of its own, or the service does. */
 const reservedNames = [
   'PartitionKey',
@@ -219,6 +222,11 @@ function checkDefinition(definition: Definition): void {
   if (names.length > propertiesMax)
     throw invalid(name, `${names.length} properties; a row holds ${propertiesMax}`)
   for (const [label, index] of Object.entries(indexes)) checkIndex(definition, label, index)
+  for (const each of [row, ...Object.values(indexes).map((index) => index.row)]) {
+    if (leadingLiteral(each).startsWith(libraryRows)) {
+      throw invalid(name, `RowKeys that begin with ${libraryRows} are kept for the library`)
+    }
+  }
   const rows = [row, ...Object.values(indexes).flatMap((each) => (each.partition ? [] : [each.row]))]
   if (rows.length > 1) checkApart(name, rows)
 }

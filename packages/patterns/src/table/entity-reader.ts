@@ -119,7 +119,7 @@ export function openEntityReader(
     if (unknown !== undefined) {
       throw new PatternsError('InvalidValue', `${definition.name}: rows of this order hold no ${unknown}`)
     }
-    return type === undefined ? select : [...select, type.property]
+    return [...select, ...(type ? [type.property] : []), ...seals.flatMap(({ cells }) => cells)]
   }
 
   function given(values: object): Values {

@@ -7,7 +7,7 @@ import type { Change, Facet, Known, Wanted } from './facet.ts'
 import type { Step } from './step.ts'
 
 export const ownRow: Facet = {
-  needsBefore: leavesFreshValuesOut,
+  needsBefore: isNoPlainMerge,
   steps({ wanted, before, after }) {
     const { definition } = wanted
     switch (wanted.kind) {
@@ -80,10 +80,16 @@ function changed(definition: Definition, before: Known, values: Values | undefin
   return [old, { kind: 'insert', ...row }]
 }
 
-/** Whether to make them depends on whether the entity is there. */
-function leavesFreshValuesOut({ kind, definition, ...wanted }: Wanted): boolean {
+/**
+ * A merge that may also insert cannot know which fresh values to make, and would mix values that were sealed at different
+ * times: it is planned from what is stored.
+ */
+function isNoPlainMerge({ kind, definition, ...wanted }: Wanted): boolean {
   if (kind !== 'upsertMerge' || !('values' in wanted)) return false
   return Object.entries(definition.properties).some(
-    ([name, { flags }]) => flags.includes('fresh') && wanted.values?.[name] === undefined,
+    ([name, { flags }]) =>
+      flags.includes('encrypted') ||
+      flags.includes('large') ||
+      (flags.includes('fresh') && wanted.values?.[name] === undefined),
   )
 }
