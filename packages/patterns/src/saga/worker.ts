@@ -14,10 +14,7 @@ import {
 import type { Saga } from './saga.ts'
 
 export interface WorkQueue {
-  readonly queue: Pick<
-    QueueClient,
-    'name' | 'receiveMessages' | 'updateMessage' | 'deleteMessage' | 'sendMessage'
-  >
+  readonly queue: Pick<QueueClient, 'name' | 'receiveMessages' | 'updateMessage' | 'deleteMessage'>
   /** Where messages end that fail too often or cannot be read. */
   readonly poison: Pick<QueueClient, 'sendMessage'>
 }

@@ -20,6 +20,8 @@ export interface Death {
   /** The first request is 1. */
   readonly request: number
   readonly when: 'before' | 'after'
+  /** Only this request fails; the next ones get through again. */
+  readonly recovers?: true
 }
 
 export class Died extends Error {
@@ -77,12 +79,12 @@ export function mortal(death?: Death): Mortal {
   async function live<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     if (dead) throw new Died('already dead')
     asked += 1
-    const last = asked === death?.request
-    if (last) dead = true
-    if (last && death?.when === 'before') throw new Died(`before request ${asked}`)
+    const fatal = asked === death?.request
+    if (fatal && death?.recovers === undefined) dead = true
+    if (fatal && death?.when === 'before') throw new Died(`before request ${asked}`)
     sent += 1
     const answer = await send()
-    if (dead) throw new Died(`after request ${death?.request}`)
+    if (fatal || dead) throw new Died(`after request ${death?.request}`)
     return answer
   }
 }
