@@ -31,6 +31,18 @@ const startMsMax = 60_000
 const installMsMax = 300_000
 const goodbyeMs = 5000
 
+export function connectionString({ blobUrl, queueUrl, tableUrl }: Azurite): string {
+  const { name, key } = developmentAccount
+  return [
+    'DefaultEndpointsProtocol=http',
+    `AccountName=${name}`,
+    `AccountKey=${key}`,
+    `BlobEndpoint=${blobUrl}`,
+    `QueueEndpoint=${queueUrl}`,
+    `TableEndpoint=${tableUrl}`,
+  ].join(';')
+}
+
 export async function startAzurite(): Promise<Azurite> {
   await install()
   const main = join(installFolder, 'node_modules', 'azurite', 'dist', 'src', 'azurite.js')
