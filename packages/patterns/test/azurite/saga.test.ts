@@ -17,6 +17,7 @@ import {
   saga,
   type SagaEvent,
   startWorker,
+  type Worker,
   type WorkerOptions,
 } from '../../src/saga/saga.ts'
 import { type Azurite, startAzurite } from '../support/azurite.ts'
@@ -26,12 +27,15 @@ import { startTables, type Tables } from '../support/tables.ts'
 let azurite: Azurite
 let tables: Tables
 let places = 0
+const workers: Worker[] = []
 
 before(async () => {
   azurite = await startAzurite()
   tables = await startTables()
 })
 after(async () => {
+  // Those of a test that failed are still at work.
+  await Promise.all(workers.map(async (worker) => await worker.stop({ withinMs: 0 })))
   await azurite.stop()
   await tables.close()
 })
@@ -205,9 +209,9 @@ describe('workers', () => {
     // Twice each, so that both work on the same entities at once.
     for (const rowKey of [...ids, ...ids])
       await enqueue(place.queue, place.saga(), { partitionKey: 'Sales', rowKey })
-    const workers = [startWorker(place.options()), startWorker(place.options())]
+    const both = [start(place.options()), start(place.options())]
     await eventually(async () => (await pending(place.queue)).messages === 0)
-    await Promise.all(workers.map(async (worker) => await worker.stop()))
+    await Promise.all(both.map(async (worker) => await worker.stop()))
     assert.deepEqual([await count(place.current), await count(place.archive)], [0, ids.length])
     assert.deepEqual(await poisoned(place.poison), [])
   })
@@ -260,7 +264,7 @@ describe('workers', () => {
     ])
     await enqueue(queue, slow, '')
     const options = { queues: [{ queue, poison }], sagas: [slow], visibilitySeconds: 1, idleMsMax: 100 }
-    const other = startWorker(options)
+    const other = start(options)
     const events = await workUntil(options, 'done', other)
     await other.stop()
     assert.equal(runs, 1, JSON.stringify(events))
@@ -280,7 +284,7 @@ describe('workers', () => {
     ])
     await enqueue(queue, slow, '')
     const events: SagaEvent[] = []
-    const worker = startWorker({
+    const worker = start({
       queues: [{ queue, poison }],
       sagas: [slow],
       visibilitySeconds: 3,
@@ -303,7 +307,7 @@ describe('workers', () => {
     let finished = false
     const { slow, started } = sleeper(500, () => (finished = true))
     await enqueue(queue, slow, '')
-    const worker = startWorker({ queues: [{ queue, poison }], sagas: [slow] })
+    const worker = start({ queues: [{ queue, poison }], sagas: [slow] })
     await started
     await worker.stop()
     assert.equal(finished, true)
@@ -315,7 +319,7 @@ describe('workers', () => {
     const { slow, started } = sleeper(60_000, () => undefined)
     await enqueue(queue, slow, '')
     const events: SagaEvent[] = []
-    const worker = startWorker({
+    const worker = start({
       queues: [{ queue, poison }],
       sagas: [slow],
       observe: (event) => events.push(event),
@@ -342,7 +346,7 @@ describe('workers', () => {
     }) as QueueClient
     const events: SagaEvent[] = []
     await enqueue(queue, note, 'x')
-    const worker = startWorker({
+    const worker = start({
       queues: [{ queue: unreliable, poison }],
       sagas: [note],
       observe: (event) => events.push(event),
@@ -462,7 +466,7 @@ describe('a poison message', () => {
       await workUntil({ queues: [{ queue, poison }], sagas: [failing], ...impatient }, 'failed')
       const victim = mortal(death)
       const dying = { queue: victim.queue(queue.url), poison: victim.queue(poison.url) }
-      const doomed = startWorker({ queues: [dying], sagas: [failing], ...impatient, concurrency: 1 })
+      const doomed = start({ queues: [dying], sagas: [failing], ...impatient, concurrency: 1 })
       await eventually(async () => victim.dead)
       await doomed.stop()
       if (!(death.request === 3 && death.when === 'after'))
@@ -534,6 +538,12 @@ async function newPlace(): Promise<Place> {
   }
 }
 
+function start(options: WorkerOptions): Worker {
+  const worker = startWorker(options)
+  workers.push(worker)
+  return worker
+}
+
 /** Runs a worker until it tells of such an event. */
 async function workUntil(
   options: WorkerOptions,
@@ -541,7 +551,7 @@ async function workUntil(
   other?: { stop(): Promise<void> },
 ): Promise<SagaEvent[]> {
   const events: SagaEvent[] = []
-  const worker = startWorker({ idleMsMax: 100, ...options, observe: (event) => events.push(event) })
+  const worker = start({ idleMsMax: 100, ...options, observe: (event) => events.push(event) })
   const done = async () =>
     events.some((event) => event.kind === kind) ||
     (other !== undefined && (await pending(options.queues[0]?.queue as QueueClient)).messages === 0)
