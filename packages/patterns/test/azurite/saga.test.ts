@@ -264,11 +264,10 @@ describe('workers', () => {
     ])
     await enqueue(queue, slow, '')
     const options = { queues: [{ queue, poison }], sagas: [slow], visibilitySeconds: 1, idleMsMax: 100 }
-    const other = start(options)
-    const events = await workUntil(options, 'done', other)
-    await other.stop()
-    assert.equal(runs, 1, JSON.stringify(events))
-    assert.equal((await pending(queue)).messages, 0)
+    const both = [start(options), start(options)]
+    await eventually(async () => (await pending(queue)).messages === 0)
+    await Promise.all(both.map(async (worker) => await worker.stop()))
+    assert.equal(runs, 1)
   })
 
   it('tell a step when its message was lost, and leave it to whoever has it', async () => {
@@ -544,19 +543,21 @@ function start(options: WorkerOptions): Worker {
   return worker
 }
 
-/** Runs a worker until it tells of such an event. */
-async function workUntil(
-  options: WorkerOptions,
-  kind: SagaEvent['kind'],
-  other?: { stop(): Promise<void> },
-): Promise<SagaEvent[]> {
+/** Runs a worker that has one message at a time, until it tells of such an event; it takes no other afterwards. */
+async function workUntil(options: WorkerOptions, kind: SagaEvent['kind']): Promise<SagaEvent[]> {
   const events: SagaEvent[] = []
-  const worker = start({ idleMsMax: 100, ...options, observe: (event) => events.push(event) })
-  const done = async () =>
-    events.some((event) => event.kind === kind) ||
-    (other !== undefined && (await pending(options.queues[0]?.queue as QueueClient)).messages === 0)
-  await eventually(done)
-  await worker.stop()
+  let stopping: Promise<void> | undefined
+  const worker = start({
+    idleMsMax: 100,
+    ...options,
+    concurrency: 1,
+    observe(event) {
+      events.push(event)
+      if (event.kind === kind) stopping ??= worker.stop()
+    },
+  })
+  await eventually(async () => stopping !== undefined)
+  await stopping
   return events
 }
 

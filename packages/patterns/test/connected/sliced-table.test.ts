@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { odata, type TableClient } from '@azure/data-tables'
 import { type Period, sliced, type Sliced, type SlicedOptions } from '../../src/sliced-table.ts'
 import { type Death, Died, type Mortal, mortal } from '../support/faults.ts'
-import { startTables, type Tables } from '../support/tables.ts'
+import { startPartitaTables, startTables, type Tables } from '../support/tables.ts'
 
 let tables: Tables
 let families = 0
@@ -67,7 +67,7 @@ describe('a slice', () => {
   })
 
   it('whose name is still taken is waited for', async () => {
-    const slow = await startTables({ deletedNameSeconds: 1 })
+    const slow = await startPartitaTables({ deletedNameSeconds: 1 })
     try {
       const patient = newFamily({ on: slow })
       await patient.add('2026-11-15', 'a')
