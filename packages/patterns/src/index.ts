@@ -23,12 +23,40 @@ export {
   string,
 } from './definition/properties.ts'
 export { copies, type Copies } from './denormalisation.ts'
+export {
+  decryptRow,
+  encryptRow,
+  type EncryptionPolicy,
+  envelopeProperties,
+  refuseMerge,
+} from './encryption/encryption.ts'
+export { aesKey, type KeyEncryptionKey, type KeyRing, keyRing } from './encryption/key-ring.ts'
+export { rewrap, type Rewrapped, type RewrapOptions } from './encryption/rewrap.ts'
 export { and, type Filter, formatFilter, not, or } from './filter/filter.ts'
 export { type AnyOf, type AnyOfReader, type DynamicTable, type UnknownEntity } from './heterogeneous.ts'
+export {
+  type Finding,
+  type FindingKind,
+  inspect,
+  inspectKeys,
+  type InspectOptions,
+  type KeySample,
+  type Report,
+  sampleWrites,
+  type WriteSampler,
+} from './inspect.ts'
 export { isPatternsError, PatternsError, type PatternsErrorCode } from './patterns-error.ts'
 export { parallel, type ParallelOptions } from './read/parallel.ts'
 export { type Page, type Reading } from './read/reading.ts'
 export { type Cell, type Row, type StoredRow } from './row/row.ts'
+export {
+  type Period,
+  type Slice,
+  sliced,
+  type Sliced,
+  type SlicedOptions,
+  type SliceRange,
+} from './sliced-table.ts'
 export { type Changed, type EntityTable, type IndexReader, type Query } from './table/entity-table.ts'
 export { type LoadOptions, type LoadProgress, type LoadResult } from './table/load.ts'
 export { openTable, type Table, type TableOptions } from './table/table.ts'
