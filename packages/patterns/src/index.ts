@@ -1,5 +1,14 @@
 /** The library's surface; each thing is in the file it comes from. */
 export {
+  type GivenPoint,
+  type Point,
+  series,
+  type Series,
+  type SeriesTable,
+  type TimeRange,
+  type Unit,
+} from './data-series.ts'
+export {
   type Definition,
   entity,
   type Entity,
@@ -48,6 +57,17 @@ export {
 export { isPatternsError, PatternsError, type PatternsErrorCode } from './patterns-error.ts'
 export { parallel, type ParallelOptions } from './read/parallel.ts'
 export { type Page, type Reading } from './read/reading.ts'
+export {
+  byKey,
+  counts,
+  type Counts,
+  join,
+  lookup,
+  type Lookup,
+  type Relation,
+  subtypes,
+  type Subtypes,
+} from './relationships.ts'
 export { type Cell, type Row, type StoredRow } from './row/row.ts'
 export {
   type Period,
@@ -60,6 +80,7 @@ export {
 export { type Changed, type EntityTable, type IndexReader, type Query } from './table/entity-table.ts'
 export { type LoadOptions, type LoadProgress, type LoadResult } from './table/load.ts'
 export { openTable, type Table, type TableOptions } from './table/table.ts'
+export { wide, type Wide, type WideQuery, type WideTable } from './wide-entities.ts'
 export { type Written } from './write/execute.ts'
 export { change, insert, type Intent, patch, remove, replace, upsert, upsertMerge } from './write/intent.ts'
 export { type Seal, type SealedRow } from './write/seal.ts'

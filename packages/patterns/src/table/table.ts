@@ -1,10 +1,14 @@
 /** A table of the service as the library sees it: where definitions meet a client. */
 import { openRows, type RowsClient } from '../client/rows.ts'
+import { openSeries, type Series, type SeriesTable } from '../data-series.ts'
 import type { Definition } from '../definition/entity.ts'
 import type { Clock } from '../definition/instant.ts'
+import type { EdmType } from '../definition/properties.ts'
 import { type AnyOfReader, type DynamicTable, openAnyOf, openDynamic } from '../heterogeneous.ts'
 import { type Copies, copyFacets } from '../denormalisation.ts'
 import { PatternsError } from '../patterns-error.ts'
+import { openWide, type Wide, type WideTable } from '../wide-entities.ts'
+import { countFacets, type Counts } from '../relationships.ts'
 import { type Backoff, usualBackoff } from '../write/backoff.ts'
 import { write, type WriteContext, type Written } from '../write/execute.ts'
 import { facetsOf } from '../write/facets.ts'
@@ -19,6 +23,8 @@ export interface TableOptions {
   readonly seals?: readonly Seal[]
   /** Properties copied from one entity into another of the same partition. */
   readonly copies?: readonly Copies[]
+  /** How many children entities have, in the same partition. */
+  readonly counts?: readonly Counts[]
   readonly backoff?: Partial<Backoff>
   readonly clock?: Clock
   readonly newGuid?: () => string
@@ -32,13 +38,15 @@ export interface Table {
   /** All of one partition, whatever their types: all are written, or none. */
   transaction(intents: readonly Intent[]): Promise<readonly Written[]>
   anyOf<D extends readonly [Definition, ...Definition[]]>(...definitions: D): AnyOfReader<D[number]>
+  wide<D extends Definition>(definition: Wide<D>): WideTable<D>
+  series<D extends Definition, E extends EdmType>(definition: Series<D, E>): SeriesTable<D, E>
   /** Rows of any type, as they are. */
   readonly dynamic: DynamicTable
 }
 
 /** Adds one policy to the client, which watches for lost answers. */
 export function openTable(client: RowsClient, options: TableOptions = {}): Table {
-  const { seals = [], copies = [], backoff, clock, newGuid, onCommit } = options
+  const { seals = [], copies = [], counts = [], backoff, clock, newGuid, onCommit } = options
   const context: WriteContext = {
     ...systemSources,
     ...(clock && { clock }),
@@ -47,7 +55,11 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     backoff: { ...usualBackoff, ...backoff },
     seals,
     onCommit,
-    facetsOf: (definition) => [...facetsOf(definition), ...copyFacets(copies, definition)],
+    facetsOf: (definition) => [
+      ...facetsOf(definition),
+      ...copyFacets(copies, definition),
+      ...countFacets(counts, definition),
+    ],
   }
   return {
     name: client.tableName,
@@ -59,6 +71,11 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     },
     transaction: (intents) => write(context, intents),
     anyOf: (...definitions) => openAnyOf(context, definitions),
+    wide(definition) {
+      for (const part of definition.parts) checkSeals(part.definition, seals)
+      return openWide(context, definition)
+    },
+    series: (definition) => openSeries(context, definition),
     dynamic: openDynamic(context),
   }
 }
