@@ -8,7 +8,7 @@ import type { Definition } from '../definition/entity.ts'
 import type { Instant } from '../definition/instant.ts'
 import type { Values } from '../definition/key-template.ts'
 import type { Filter } from '../filter/filter.ts'
-import type { StoredRow } from '../row/row.ts'
+import type { Row, StoredRow } from '../row/row.ts'
 import type { Step } from './step.ts'
 
 export interface Facet {
@@ -43,6 +43,8 @@ export interface Stamp {
 export interface Known {
   readonly values: Values
   readonly etag: string
+  /** Cells of its row that the definition does not know. */
+  readonly foreign?: Row | undefined
 }
 
 export interface Change {

@@ -41,8 +41,8 @@ export function complete(intent: Intent, sources: Sources): Wanted {
     case 'remove':
       return { kind: 'remove', ...common, key: keyValues(definition, intent.key), etag: intent.etag }
     case 'change': {
-      const { before, entity } = intent
-      const known = { values: checkValues(definition, before), etag: before.etag }
+      const { before, entity, foreign } = intent
+      const known = { values: checkValues(definition, before), etag: before.etag, foreign }
       const values = entity && completed(definition, entity, sources)
       return { kind: 'change', ...common, before: known, values }
     }
