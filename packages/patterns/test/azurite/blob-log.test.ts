@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ContainerClient } from '@azure/storage-blob'
 import { blobLog, type TimeRange, type Writer, type WriterEvent } from '../../src/blob-log/blob-log.ts'
 import { type Azurite, startAzurite } from '../support/azurite.ts'
-import { type Death, Died, type Mortal, mortal } from '../support/faults.ts'
+import { type Death, Died, type Mortal, mortal } from '../support/mortal.ts'
 
 let azurite: Azurite
 let containers = 0

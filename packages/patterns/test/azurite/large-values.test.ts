@@ -12,7 +12,7 @@ import {
   type Owner,
 } from '../../src/large-values/large-values.ts'
 import { type Azurite, startAzurite } from '../support/azurite.ts'
-import { type Death, Died, type Mortal, mortal } from '../support/faults.ts'
+import { type Death, Died, type Mortal, mortal } from '../support/mortal.ts'
 import { startTables, type Tables } from '../support/tables.ts'
 
 let azurite: Azurite

@@ -21,7 +21,7 @@ import {
   type WorkerOptions,
 } from '../../src/saga/saga.ts'
 import { type Azurite, startAzurite } from '../support/azurite.ts'
-import { type Death, Died, type Mortal, mortal } from '../support/faults.ts'
+import { type Death, Died, type Mortal, mortal } from '../support/mortal.ts'
 import { startTables, type Tables } from '../support/tables.ts'
 
 let azurite: Azurite

@@ -6,7 +6,7 @@ import { type Cells, decryptRow, encryptRow, type EncryptionPolicy } from '../..
 import { aesKey, type KeyRing, keyRing } from '../../src/encryption/key-ring.ts'
 import { rewrap } from '../../src/encryption/rewrap.ts'
 import { readExactly } from '../../src/exact-row.ts'
-import { type Death, Died, mortal } from '../support/faults.ts'
+import { type Death, Died, mortal } from '../support/mortal.ts'
 import { startTables, type Tables } from '../support/tables.ts'
 
 let tables: Tables

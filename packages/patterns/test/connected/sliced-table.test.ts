@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { after, before, describe, it } from 'node:test'
 import { odata, type TableClient } from '@azure/data-tables'
 import { type Period, sliced, type Sliced, type SlicedOptions } from '../../src/sliced-table.ts'
-import { type Death, Died, type Mortal, mortal } from '../support/faults.ts'
+import { type Death, Died, type Mortal, mortal } from '../support/mortal.ts'
 import { startPartitaTables, startTables, type Tables } from '../support/tables.ts'
 
 let tables: Tables
