@@ -11,8 +11,9 @@
 export const rowsPerPartition = 1000
 export const rowsPerGroup = 100
 
-/** No answer that carries a whole row is shorter than this. */
+/** What a row takes in an answer, with whatever metadata a server adds. */
 export const rowBytesMin = 480
+export const rowBytesMax = 1000
 
 export interface RowAddress {
   readonly partition: string
@@ -50,13 +51,25 @@ export function rowJson({ partition, row }: RowAddress, serial: number): string 
   const mixed = scatter(serial)
   return (
     `{"PartitionKey":"${partition}","RowKey":"${row}",` +
-    `"Name":"Item ${mixed.toString(36)} of the northern warehouse","Description":"${description}",` +
+    `"Name":"${nameOf(serial)}","Description":"${description}",` +
     `"Serial":${serial},"Price":${(mixed % 100_000) + 0.25},"Active":${mixed % 2 === 0},` +
-    `"Created@odata.type":"Edm.DateTime","Created":"2024-05-17T09:${digits(mixed % 60, 2)}:07.1230000Z",` +
+    `"Created@odata.type":"Edm.DateTime","Created":"${createdOf(serial)}",` +
     `"Owner@odata.type":"Edm.Guid","Owner":"3f2c8a90-5b1d-4e67-9a4f-${digits(mixed, 12)}",` +
     `"Balance@odata.type":"Edm.Int64","Balance":"${9_000_000_000_000 + mixed}"}`
   )
 }
+
+/** Another for each serial number. */
+export function nameOf(serial: number): string {
+  return `Item ${scatter(serial).toString(36)} of the northern warehouse`
+}
+
+/** A second later for each serial number. */
+export function createdOf(serial: number): string {
+  return new Date(firstCreatedMs + serial * 1000).toISOString()
+}
+
+const firstCreatedMs = Date.UTC(2020, 0)
 
 /** What a merge changes: two of the eight properties. */
 export function changeJson(number: number): string {
