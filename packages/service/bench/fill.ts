@@ -19,26 +19,27 @@ export async function createTable({ url }: Server): Promise<void> {
   throw new Error(`no table was created: ${created.status} ${created.body.toString('latin1', 0, 300)}`)
 }
 
-/** Loads the rows from `from` to `until` by groups; returns how many were loaded a second. */
+/**
+ * Loads the rows from `from` to `until` by groups; returns how many were loaded a second. The clients prepare each
+ * slice before it is sent, and that time does not count.
+ */
 export async function loadRows(
   name: string,
   server: Server,
   { from, until }: { readonly from: number; readonly until: number },
   clients: LoadClients,
 ): Promise<number> {
-  const beganMs = performance.now()
+  let elapsedMs = 0
+  const rowsASecond = (next: number) => ((next - from) / elapsedMs) * 1000
   for (let next = from; next < until; next += sliceRows) {
-    const rate = next === from ? '' : `, ${whole(rowsASecond(next - from, beganMs))} a second`
+    const rate = next === from ? '' : `, ${whole(rowsASecond(next))} a second`
     progress(`loading ${name}: ${whole(next)} of ${whole(until)} rows${rate}`)
     const end = Math.min(until, next + sliceRows)
     const result = await clients.run(server, streamsFor(next, end, clients.count), sliceMsMax)
     if (result.kind === 'failed') throw new Error(`loading ${name}: ${result.complaint}`)
+    elapsedMs += result.elapsedMs
   }
-  return rowsASecond(until - from, beganMs)
-}
-
-function rowsASecond(rows: number, sinceMs: number): number {
-  return (rows / (performance.now() - sinceMs)) * 1000
+  return rowsASecond(until)
 }
 
 function streamsFor(from: number, until: number, clients: number) {

@@ -28,6 +28,8 @@ const loads = {
 const rows = 100_000
 const functionsShown = 15
 const areasShown = 12
+/** What a thread does that is idle most of the time explains nothing. */
+const busyShareShown = 0.05
 
 const usage = `Usage: npm run bench:profile -- ${Object.keys(loads).join('|')} [--seconds N] [--scratch DIR]
 
@@ -44,8 +46,8 @@ async function main(): Promise<void> {
     const profileFolder = join(settings.scratchFolder, `profile-${settings.load}`)
     remove(profileFolder)
     mkdirSync(profileFolder, { recursive: true })
-    await profile(settings, join(folder, 'data'), profileFolder)
-    for (const file of readdirSync(profileFolder)) report(join(profileFolder, file))
+    const window = await profile(settings, join(folder, 'data'), profileFolder)
+    for (const file of readdirSync(profileFolder)) report(join(profileFolder, file), window)
   })
 }
 
@@ -75,11 +77,17 @@ function settingsOrExit(): Settings | undefined {
   }
 }
 
+/** While the load lasted, on the clock that all processes of a machine share and profiles are stamped with. */
+interface Window {
+  readonly fromUs: number
+  readonly untilUs: number
+}
+
 async function profile(
   { load, durationMs }: Settings,
   dataFolder: string,
   profileFolder: string,
-): Promise<void> {
+): Promise<Window> {
   const clients = openLoadClients(1)
   const ledger = openLedger(rows, clients.count, false)
   // Loading is left out of the profile: another process does it.
@@ -93,21 +101,24 @@ async function profile(
 
   const server = await startPartita({ dataFolder }, { node: ['--cpu-prof', '--cpu-prof-dir', profileFolder] })
   progress(`profiling ${load}`)
-  const { speed, serverCpuUs } = await run(server, loads[load])
+  const { speed, serverCpuUs, window } = await run(server, loads[load])
   await Promise.all([server.stop(), clients.close()])
   progress('')
   console.log(
     `${load}: ${phase.title}; ${whole(speed)} operations a second under the profiler, ${whole(serverCpuUs)} µs of CPU each`,
   )
+  return window
 
   async function run(on: typeof server, name: PhaseName) {
     const streams = streamsOf(phases[name], ledger, clients.count, 1)
     const result = await clients.run(on, streams, durationMs)
+    const untilUs = Number(process.hrtime.bigint() / 1000n)
     if (result.kind === 'failed') throw new Error(`${name}: ${result.complaint}`)
     const operations = result.latenciesMs[0]?.[0]?.length ?? 0
     for (const { work } of streams[0] ?? []) ledger.note(0, work, operations)
     const serverCpuUs = ((result.serverCpuMs ?? Number.NaN) * 1000) / operations
-    return { speed: (operations / result.elapsedMs) * 1000, serverCpuUs }
+    const window: Window = { fromUs: untilUs - result.elapsedMs * 1000, untilUs }
+    return { speed: (operations / result.elapsedMs) * 1000, serverCpuUs, window }
   }
 }
 
@@ -117,20 +128,24 @@ interface CpuProfile {
     readonly id: number
     readonly callFrame: { readonly functionName: string; readonly url: string }
   }[]
+  readonly startTime: number
   readonly samples: readonly number[]
   /** Microseconds before each sample. */
   readonly timeDeltas: readonly number[]
 }
 
-function report(file: string): void {
-  const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
+function report(file: string, { fromUs, untilUs }: Window): void {
+  const { nodes, startTime, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const byFunction = new Map<string, number>()
   const byArea = new Map<string, number>()
   let idleUs = 0
   let busyUs = 0
+  let atUs = startTime
   for (const [index, id] of samples.entries()) {
     const us = timeDeltas[index] ?? 0
+    atUs += us
+    if (atUs < fromUs || atUs > untilUs) continue
     const { functionName, url } = frames.get(id) ?? { functionName: '', url: '' }
     if (functionName === '(idle)') {
       idleUs += us
@@ -142,12 +157,10 @@ function report(file: string): void {
     add(byArea, area.folder, us)
     add(byFunction, `${functionName || '(anonymous)'}  ${area.file}`, us)
   }
-  console.log(
-    `\n${threadOf(file)}: busy for ${seconds(busyUs)} of ${seconds(busyUs + idleUs)} (${file})\n\n${[
-      sharesOf('area', byArea, busyUs, areasShown),
-      sharesOf('function, by self time', byFunction, busyUs, functionsShown),
-    ].join('\n')}`,
-  )
+  console.log(`\n${threadOf(file)}: busy for ${seconds(busyUs)} of ${seconds(busyUs + idleUs)} (${file})`)
+  if (busyUs < busyShareShown * (busyUs + idleUs)) return
+  console.log(`\n${sharesOf('area', byArea, busyUs, areasShown)}`)
+  console.log(sharesOf('function, by self time', byFunction, busyUs, functionsShown))
 }
 
 /** Node names profiles CPU.<date>.<time>.<process>.<thread>.<sequence>.cpuprofile. */

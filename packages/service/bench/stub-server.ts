@@ -6,10 +6,10 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { account, signatureOf } from './requests.ts'
-import { loadedRow, rowJson } from './rows.ts'
+import { loadedRowJson } from './rows.ts'
 
 const row = Buffer.from(
-  `{"odata.metadata":"http://127.0.0.1/${account}/$metadata#bench/@Element",${rowJson(loadedRow(0), 0).slice(1)}`,
+  `{"odata.metadata":"http://127.0.0.1/${account}/$metadata#bench/@Element",${loadedRowJson(0).slice(1)}`,
 )
 const refused = Buffer.from('{"odata.error":{"code":"AuthenticationFailed"}}')
 const scheme = `SharedKeyLite ${account}:`

@@ -14,15 +14,15 @@ import {
   changeJson,
   groupRow,
   loadedRow,
+  loadedRowJson,
   newRow,
+  newRowJson,
   partitionName,
   rowBytesMax,
   rowBytesMin,
-  rowJson,
   rowsPerGroup,
   rowsPerPartition,
   scatter,
-  serialOfNewRows,
 } from './rows.ts'
 
 /**
@@ -71,9 +71,9 @@ const deletedAheadMax = 150_000
 export function operationsOf(work: Work, write: RequestWriter): Operations {
   switch (work.kind) {
     case 'load groups':
-      return counted(work.from / rowsPerGroup, work.until / rowsPerGroup, (group) => {
-        const first = group * rowsPerGroup
-        return groupOf((place) => rowJson(loadedRow(first + place), first + place))
+      return preparedAhead((work.until - work.from) / rowsPerGroup, (group) => {
+        const first = work.from + group * rowsPerGroup
+        return groupOf((place) => loadedRowJson(first + place))
       })
     case 'get':
       return cycled(signedAheadMax, (turn) => {
@@ -118,21 +118,17 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
       })
     case 'insert':
       return counted(work.from, Infinity, (number) => ({
-        request: write.insert(
-          rowJson(newRow(work.client, number, work.rows / rowsPerPartition), serialOfNewRows),
-        ),
+        request: write.insert(newRowJson(newRow(work.client, number, work.rows / rowsPerPartition))),
         complaint: noContent,
       }))
     case 'insert group':
       return counted(work.from, Infinity, (group) =>
-        groupOf((place) =>
-          rowJson(groupRow(work.client, group, place, work.rows / rowsPerPartition), serialOfNewRows),
-        ),
+        groupOf((place) => newRowJson(groupRow(work.client, group, place, work.rows / rowsPerPartition))),
       )
     case 'delete': {
       // A place of each group in turn: neighbours in time are no neighbours in the table.
       const groups = work.until - work.from
-      return signedAhead(Math.min(groups * rowsPerGroup, deletedAheadMax), (turn) => {
+      return preparedAhead(Math.min(groups * rowsPerGroup, deletedAheadMax), (turn) => {
         const place = Math.floor(turn / groups)
         const address = groupRow(
           work.client,
@@ -189,7 +185,7 @@ function counted(from: number, until: number, make: (number: number) => Operatio
   return () => (next < until ? make(next++) : undefined)
 }
 
-function signedAhead(count: number, make: (turn: number) => Operation): Operations {
+function preparedAhead(count: number, make: (turn: number) => Operation): Operations {
   const operations = Array.from({ length: count }, (_, turn) => make(turn))
   let next = 0
   return () => operations[next++]
