@@ -11,6 +11,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chartOf } from './chart.ts'
+import { parsedOrExit } from './command-line.ts'
 import { probedPageBytes, isInMemory, syncsPerSecond } from './disk.ts'
 import { createTable, loadRows } from './fill.ts'
 import { type LoadClients, type LoadResult, openLoadClients } from './load.ts'
@@ -45,21 +46,9 @@ const warmMsMin = 1000
 await main()
 
 async function main(): Promise<void> {
-  const options = optionsOrExit()
+  const options = parsedOrExit(usage, () => parseOptions(process.argv.slice(2)))
   if (options === undefined) return
   await withDataFolder(options.scratchFolder, (dataFolder) => compare(options, dataFolder))
-}
-
-function optionsOrExit(): BenchOptions | undefined {
-  try {
-    const options = parseOptions(process.argv.slice(2))
-    if (options === undefined) console.log(usage)
-    return options
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
-    process.exitCode = 2
-    return undefined
-  }
 }
 
 async function compare(options: BenchOptions, dataFolder: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { numberIn, wholeIn } from './command-line.ts'
 import { type PhaseName, phaseNames } from './phases.ts'
 import { rowsPerPartition } from './rows.ts'
 import { scratchByDefault } from './scratch.ts'
@@ -85,18 +86,6 @@ export function parseOptions(args: readonly string[]): BenchOptions | undefined 
     jsonFile: values.json,
     svgFile: values.svg,
   }
-}
-
-export function wholeIn(option: string, text: string, first: number, last: number): number {
-  const number = numberIn(option, text, first, last)
-  if (Number.isInteger(number)) return number
-  throw new Error(`${option} must be a whole number, not '${text}'.`)
-}
-
-function numberIn(option: string, text: string, first: number, last: number): number {
-  const number = Number(text)
-  if (text.trim() !== '' && number >= first && number <= last) return number
-  throw new Error(`${option} must be a number from ${first} to ${last}, not '${text}'.`)
 }
 
 /** The named ones among `all`, in the order of `all`. */

@@ -5,9 +5,9 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { parsedOrExit, wholeIn } from './command-line.ts'
 import { createTable, loadRows } from './fill.ts'
 import { openLoadClients } from './load.ts'
-import { wholeIn } from './options.ts'
 import { openLedger, type PhaseName, phases, streamsOf } from './phases.ts'
 import { progress } from './progress.ts'
 import { markdown, whole } from './report.ts'
@@ -40,7 +40,7 @@ const usage = `Usage: npm run bench:profile -- ${Object.keys(loads).join('|')} [
 await main()
 
 async function main(): Promise<void> {
-  const settings = settingsOrExit()
+  const settings = parsedOrExit(usage, parseSettings)
   if (settings === undefined) return
   await withDataFolder(settings.scratchFolder, async (folder) => {
     const profileFolder = join(settings.scratchFolder, `profile-${settings.load}`)
@@ -57,23 +57,23 @@ interface Settings {
   readonly scratchFolder: string
 }
 
-function settingsOrExit(): Settings | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      options: { seconds: { type: 'string' }, scratch: { type: 'string' } },
-      allowPositionals: true,
-    })
-    const [load = ''] = positionals
-    if (!Object.hasOwn(loads, load)) throw new Error(`There is no load named '${load}'.`)
-    return {
-      load: load as keyof typeof loads,
-      durationMs: 1000 * wholeIn('--seconds', values.seconds ?? '10', 1, 600),
-      scratchFolder: resolve(values.scratch ?? scratchByDefault),
-    }
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
-    process.exitCode = 2
-    return undefined
+/** Undefined when only help is asked for. */
+function parseSettings(): Settings | undefined {
+  const { values, positionals } = parseArgs({
+    options: {
+      seconds: { type: 'string' },
+      scratch: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+    allowPositionals: true,
+  })
+  if (values.help) return undefined
+  const [load = ''] = positionals
+  if (!Object.hasOwn(loads, load)) throw new Error(`There is no load named '${load}'.`)
+  return {
+    load: load as keyof typeof loads,
+    durationMs: 1000 * wholeIn('--seconds', values.seconds ?? '10', 1, 600),
+    scratchFolder: resolve(values.scratch ?? scratchByDefault),
   }
 }
 

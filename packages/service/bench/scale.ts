@@ -8,9 +8,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { parsedOrExit, wholeIn } from './command-line.ts'
 import { createTable, loadRows } from './fill.ts'
 import { type LoadClients, openLoadClients } from './load.ts'
-import { wholeIn } from './options.ts'
 import { usageOf } from './processes.ts'
 import { progress } from './progress.ts'
 import { markdown, quantile, short, times, whole } from './report.ts'
@@ -55,7 +55,7 @@ interface Figures {
 await main()
 
 async function main(): Promise<void> {
-  const settings = settingsOrExit()
+  const settings = parsedOrExit(usage, parseSettings)
   if (settings === undefined) return
   await withDataFolder(settings.scratchFolder, async (folder) => {
     refuseIfTooSmall(folder, settings.largest)
@@ -72,25 +72,17 @@ async function main(): Promise<void> {
   })
 }
 
-function settingsOrExit(): { largest: number; scratchFolder: string } | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      options: { scratch: { type: 'string' }, help: { type: 'boolean', default: false } },
-      allowPositionals: true,
-    })
-    if (values.help) {
-      console.log(usage)
-      return undefined
-    }
-    const [largest = String(largestByDefault)] = positionals
-    return {
-      largest: wholeIn('rows', largest, sizes[0] ?? 1, sizes.at(-1) ?? 1),
-      scratchFolder: values.scratch ?? scratchByDefault,
-    }
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
-    process.exitCode = 2
-    return undefined
+/** Undefined when only help is asked for. */
+function parseSettings(): { largest: number; scratchFolder: string } | undefined {
+  const { values, positionals } = parseArgs({
+    options: { scratch: { type: 'string' }, help: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  })
+  if (values.help) return undefined
+  const [largest = String(largestByDefault)] = positionals
+  return {
+    largest: wholeIn('rows', largest, sizes[0] ?? 1, sizes.at(-1) ?? 1),
+    scratchFolder: values.scratch ?? scratchByDefault,
   }
 }
 
