@@ -10,7 +10,7 @@ import type { Server } from './targets.ts'
 
 /** Rows handed out at a time, so that no signed date grows old. */
 const sliceRows = 50_000
-const loadingConnections = 16
+const loadingConnections = 8
 const sliceMsMax = 600_000
 
 export async function createTable({ url }: Server): Promise<void> {
