@@ -1,5 +1,6 @@
 /** An entity read so that writing it elsewhere keeps every type and digit. */
 import type { TableClient, TableEntity } from '@azure/data-tables'
+import { PatternsError } from './patterns-error.ts'
 import { codeOf, statusOf } from './refusal.ts'
 
 export interface ExactRow {
@@ -28,19 +29,26 @@ export async function readExactly(
   }
 }
 
-/** What the service adds to an answer, under the client's names. */
-const foreign = new Set(['etag', 'timestamp'])
+/** The client's own names for what the service adds; a property of such a name is lost in it, and cannot be copied. */
+const clientNames = ['partitionKey', 'rowKey', 'etag', 'timestamp'] as const
 
 /**
- * `5.0` is a Double and `5` an Int32, and JSON.parse makes both the same number: the text of the answer tells.
- * Source: docs/protocol, "payloads": Double has no annotation when its text has a point or an exponent.
+ * `5.0` is a Double and `5` an Int32, and JSON.parse makes both the same number: the text of the answer tells them
+ * apart, as neither has an annotation.
  */
 export function exactRow(found: Readonly<Record<string, unknown>>, body: string): TableEntity {
-  const doubles = doublesIn(body)
+  const numbers = numbersIn(body)
+  const hidden = clientNames.find((name) => numbers.has(name))
+  if (hidden !== undefined)
+    throw new PatternsError(
+      'UnreadableRow',
+      `the client hides the property ${hidden} behind one of the service`,
+    )
   const row: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(found)) {
-    if (foreign.has(name) || name.startsWith('odata.')) continue
-    row[name] = doubles.has(name) ? { type: 'Double', value: doubles.get(name) } : value
+    if (name === 'etag' || name === 'timestamp' || name.startsWith('odata.')) continue
+    const number = numbers.get(name) ?? ''
+    row[name] = /[.eE]/.test(number) ? { type: 'Double', value: Number(number) } : value
   }
   return row as TableEntity
 }
@@ -48,10 +56,8 @@ export function exactRow(found: Readonly<Record<string, unknown>>, body: string)
 /** An entity is one flat object, so its tokens are enough. */
 const member = /("(?:[^"\\]|\\.)*")\s*:\s*(?:"(?:[^"\\]|\\.)*"|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\w+)/g
 
-function doublesIn(body: string): ReadonlyMap<string, number> {
-  const found = new Map<string, number>()
-  for (const [, name = '', number = ''] of body.matchAll(member)) {
-    if (/[.eE]/.test(number)) found.set(JSON.parse(name) as string, Number(number))
-  }
-  return found
+/** The text of each number by the name of its member; empty for members of other types. */
+function numbersIn(body: string): ReadonlyMap<string, string> {
+  const members = [...body.matchAll(member)]
+  return new Map(members.map(([, name = '""', number = '']) => [JSON.parse(name) as string, number]))
 }

@@ -40,8 +40,11 @@ export interface PoisonMessage {
   }
 }
 
+/** Time to live: without it the service would drop unfinished work after seven days. */
+export const noExpiry = -1
+
 /** The service's limit for the text of a message. */
-export const messageBytesMax = 65_536
+const messageBytesMax = 65_536
 /** Room for a failure or the reason for giving up, so that a message which could be sent can be kept. */
 const inputBytesMax = messageBytesMax - 8192
 

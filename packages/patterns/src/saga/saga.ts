@@ -15,7 +15,7 @@
  */
 import type { QueueClient } from '@azure/storage-queue'
 import { PatternsError } from '../patterns-error.ts'
-import { decodePoison, encodeInput } from './message.ts'
+import { decodePoison, encodeInput, noExpiry } from './message.ts'
 
 export { archive, type EntityKey, type Found, readEntity, removeEntity, writeEntity } from './entity-steps.ts'
 export { decodePoison, type PoisonMessage } from './message.ts'
@@ -97,9 +97,6 @@ export function saga<Input, Known = unknown>(
     attempt.signal.throwIfAborted()
   }
 }
-
-/** Never: the service's own default would drop unfinished work after seven days. */
-export const noExpiry = -1
 
 /** Puts the work on the queue. When its answer is lost it may be there twice, which the steps allow. */
 export async function enqueue<Input>(

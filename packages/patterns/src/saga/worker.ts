@@ -9,6 +9,7 @@ import {
   encodeUnreadable,
   type Failure,
   type Message,
+  noExpiry,
   type PoisonMessage,
 } from './message.ts'
 import type { Saga } from './saga.ts'
@@ -281,7 +282,7 @@ async function treat(
       read === undefined
         ? encodeUnreadable(messageText, why)
         : encodeMessage({ saga: read.saga, input: read.input, poison: why })
-    await poison.sendMessage(text, { messageTimeToLive: -1 })
+    await poison.sendMessage(text, { messageTimeToLive: noExpiry })
     await queue.deleteMessage(id, await lease.end())
     observe?.({ kind: 'poisoned', reason, ...about })
     return 'poisoned'

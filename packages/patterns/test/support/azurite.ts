@@ -85,14 +85,17 @@ async function addressesOf(child: ChildProcess): Promise<Record<ServiceName, str
       const { Blob, Queue, Table } = found
       if (Blob !== undefined && Queue !== undefined && Table !== undefined) resolve({ Blob, Queue, Table })
     })
-    child.once('exit', (code) => reject(new Error(`Azurite ended before it listened: exit code ${code}`)))
+    child.once('exit', (code, signal) =>
+      reject(new Error(`Azurite ended before it listened: ${signal ?? `exit code ${code}`}`)),
+    )
     child.once('error', reject)
   })
-  const late = pause(startMsMax, undefined, { ref: false }).then(() => {
-    child.kill('SIGKILL')
-    throw new Error(`Azurite did not listen within ${startMsMax} ms`)
-  })
-  return await Promise.race([complete, late])
+  const timer = setTimeout(() => child.kill('SIGKILL'), startMsMax)
+  try {
+    return await complete
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Test files run side by side, so each installs apart and the first to finish gives the folder its name. */
