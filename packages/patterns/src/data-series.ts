@@ -86,10 +86,7 @@ export function series<
   PK extends readonly (keyof P & string)[],
   RK extends readonly (keyof P & string)[],
   E extends EdmType,
->(
-  name: N,
-  options: SeriesOptions<P, PK, RK, E>,
-): Series<Definition<N, P, PK, RK, NoIndexes>, E> {
+>(name: N, options: SeriesOptions<P, PK, RK, E>): Series<Definition<N, P, PK, RK, NoIndexes>, E> {
   const { properties, partition, row, slot, per, value } = options
   const keys: readonly string[] = [...partition.names, ...row.names]
   for (const [each, { flags }] of Object.entries(properties)) {
@@ -255,7 +252,7 @@ export function setPoints(
   points: readonly GivenPoint<Value>[],
 ): readonly Intent[] {
   return rowWrites(definition, keys, points, (_, value) => value).map((each) =>
-    intents.upsertMerge(each.kind.definition, { ...each.keys, ...each.values } as never),
+    intents.upsertMerge(each.kind.definition, { ...each.keys, ...each.values }),
   )
 }
 
@@ -382,11 +379,14 @@ function rowsOf(
   const count = Math.ceil(slots.length / slotsPerRowMax)
   const size = Math.ceil(slots.length / count)
   const groups = Array.from({ length: count }, (_, index) => slots.slice(index * size, (index + 1) * size))
-  return partsOf(name, parts, groups, [addMark]).map(({ definition, names }) => ({ definition, slots: names }))
+  return partsOf(name, parts, groups, [addMark]).map(({ definition, names }) => ({
+    definition,
+    slots: names,
+  }))
 }
 
 function periodKey(row: KeyTemplate, per: Unit): KeyTemplate {
-  return key(...row.parts, digits(period, digitsOf[per])) as KeyTemplate
+  return key(...row.parts, digits(period, digitsOf[per]))
 }
 
 function invalid(where: string, text: string): PatternsError {

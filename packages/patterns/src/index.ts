@@ -39,6 +39,7 @@ export {
   envelopeProperties,
   refuseMerge,
 } from './encryption/encryption.ts'
+export { encryptedProperties, type EncryptedPropertiesOptions } from './encryption/encrypted-properties.ts'
 export { aesKey, type KeyEncryptionKey, type KeyRing, keyRing } from './encryption/key-ring.ts'
 export { rewrap, type Rewrapped, type RewrapOptions } from './encryption/rewrap.ts'
 export { and, type Filter, formatFilter, not, or } from './filter/filter.ts'

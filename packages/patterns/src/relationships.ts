@@ -79,7 +79,10 @@ function parentFacet({ parent, children, count }: Counts): Facet {
       if (countOf(before) === 0) return []
       if (after === undefined && wanted.kind !== 'patch')
         throw new PatternsError('InUse', `${parent.name} still has ${countOf(before)} of ${children.name}`)
-      if (wanted.kind === 'change' && rowKeyOf(parent, wanted.before.values) !== rowKeyOf(parent, after ?? {}))
+      if (
+        wanted.kind === 'change' &&
+        rowKeyOf(parent, wanted.before.values) !== rowKeyOf(parent, after ?? {})
+      )
         throw new PatternsError('InUse', `${parent.name} cannot move while it has ${children.name}`)
       return []
     },
@@ -129,7 +132,10 @@ function childFacet({ parent, children, link, count }: Counts): Facet {
   function refusePatch({ changes }: Wanted & { readonly kind: 'patch' }): void {
     const touched = Object.keys(changes).find((name) => linkNames.includes(name))
     if (touched !== undefined)
-      throw new PatternsError('InvalidValue', `${children.name}.${touched} names its ${parent.name}: use change`)
+      throw new PatternsError(
+        'InvalidValue',
+        `${children.name}.${touched} names its ${parent.name}: use change`,
+      )
   }
 }
 
@@ -145,7 +151,8 @@ function checkCounts({ parent, children, link, count }: Counts): void {
   for (const name of parent.row.names) {
     const theirs = children.properties[link[name] ?? '']
     if (theirs === undefined) throw invalid(where, `the link does not say which ${name}`)
-    if (theirs.edm !== parent.properties[name]?.edm) throw invalid(where, `${name} and ${link[name]} differ in type`)
+    if (theirs.edm !== parent.properties[name]?.edm)
+      throw invalid(where, `${name} and ${link[name]} differ in type`)
     if (theirs.flags.length > 0) throw invalid(where, `${link[name]} must always be there, and in clear`)
   }
   const own = parent.properties[count]
@@ -263,7 +270,11 @@ export function lookup<K extends string | number | bigint, T>(
 
 // ---------------------------------------------------------------- inheritance
 
-export interface SubtypesOptions<P extends PropertyMap, PK extends readonly string[], RK extends readonly string[]> {
+export interface SubtypesOptions<
+  P extends PropertyMap,
+  PK extends readonly string[],
+  RK extends readonly string[],
+> {
   /** What all of them have. */
   readonly properties: P
   readonly partition: KeyTemplate<PK>

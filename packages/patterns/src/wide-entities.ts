@@ -33,9 +33,9 @@ import { rowsInRange, type RowRange } from './compound-key.ts'
 import { allOf, beginsWith, compare, type Filter } from './filter/filter.ts'
 import { PatternsError } from './patterns-error.ts'
 import { openReading } from './read/reading.ts'
-import { checkSomeValues, decodeEntity, isOfLayout, ownLayout } from './row/codec.ts'
+import { checkSomeValues, decodeEntity, foreignCells, isOfLayout, ownLayout } from './row/codec.ts'
 import { limits } from './row/limits.ts'
-import type { StoredRow } from './row/row.ts'
+import type { Row, StoredRow } from './row/row.ts'
 import { waitBefore } from './write/backoff.ts'
 import { openRow, write, type WriteContext } from './write/execute.ts'
 import * as intents from './write/intent.ts'
@@ -105,9 +105,11 @@ export function partsOf(
   return groups.map((names, index) => ({
     names,
     definition: entity(`${name}.${suffixOf(index)}`, {
-      properties: Object.fromEntries([...inAll, ...names].map((each) => [each, properties[each]])) as PropertyMap,
+      properties: Object.fromEntries(
+        [...inAll, ...names].map((each) => [each, properties[each]]),
+      ) as PropertyMap,
       partition,
-      row: key(...row.parts, `_${suffixOf(index)}`) as KeyTemplate,
+      row: key(...row.parts, `_${suffixOf(index)}`),
     }),
   }))
 }
@@ -145,7 +147,7 @@ export interface WideQuery<D extends Definition> {
 
 export function openWide<D extends Definition>(context: WriteContext, definition: Wide<D>): WideTable<D> {
   const { whole, parts } = definition
-  const { rows, seals, backoff, newGuid } = context
+  const { rows, backoff, newGuid } = context
   const { properties } = whole
   const stem = stemOf(whole)
   const table: Untyped = { get, insert, replace, upsert, patch, change, remove, query }
@@ -183,8 +185,8 @@ export function openWide<D extends Definition>(context: WriteContext, definition
   ): Promise<void> {
     await againWhileOvertaken(backoff, async () => {
       const current = await read(keys)
-      const next = await compute(current)
-      if (next !== current) await send(changeWide(definition, current, next, newGuid()))
+      const next = await compute(current?.entity)
+      if (next !== current?.entity) await send(changeWide(definition, current, next, newGuid()))
     })
   }
 
@@ -196,10 +198,12 @@ export function openWide<D extends Definition>(context: WriteContext, definition
     keys: object,
     options?: { readonly select: readonly string[] },
   ): Promise<object | undefined> {
-    if (options === undefined) return read(keys)
+    if (options === undefined) return (await read(keys))?.entity
     const { select } = options
     const holding = parts.filter(({ names }) => names.some((each) => select.includes(each)))
-    const found = holding.length > 1 ? await read(keys) : await readPart(keys, holding[0] ?? (parts[0] as Part))
+    const [only = parts[0] as Part, ...more] = holding
+    const found: Values | undefined =
+      more.length > 0 ? (await read(keys))?.entity : await readPart(keys, only)
     return found && Object.fromEntries(select.flatMap((each) => (each in found ? [[each, found[each]]] : [])))
   }
 
@@ -207,10 +211,11 @@ export function openWide<D extends Definition>(context: WriteContext, definition
     const values = given(keys)
     const partitionKey = formatKey(whole.partition, properties, values)
     const row = await rows.get(partitionKey, formatKey(part.definition.row, properties, values))
-    return row && decodePart(part, row)
+    const opened = row && (await openRow(context, part.definition, row))
+    return opened && decodeEntity(part.definition, ownLayout(part.definition), opened)
   }
 
-  async function read(keys: object): Promise<WideStored | undefined> {
+  async function read(keys: object): Promise<WholeWide | undefined> {
     const values = given(keys)
     const rowKeys = beginsWith('RowKey', formatKey(stem, properties, values))
     const filter = allOf([inPartition(values), rowKeys])
@@ -221,10 +226,8 @@ export function openWide<D extends Definition>(context: WriteContext, definition
       if (joined !== 'torn') return joined
       if (attempt >= backoff.attemptsMax) {
         const { partitionKey, rowKey } = (found[0] as FoundPart).row
-        throw new PatternsError(
-          'UnreadableRow',
-          `${whole.name} at (${partitionKey}, ${rowKey}): its parts do not belong together`,
-        )
+        const place = `${whole.name} at (${partitionKey}, ${rowKey})`
+        throw new PatternsError('UnreadableRow', `${place}: its parts do not belong together`)
       }
       await waitBefore(attempt, backoff)
     }
@@ -241,9 +244,9 @@ export function openWide<D extends Definition>(context: WriteContext, definition
     if (left <= 0) return
     for await (const group of groups(reading(filter))) {
       const joined = join(group)
-      const found = joined === 'torn' ? await read((group[0] as FoundPart).values) : joined
+      const found = joined === 'torn' ? await read(keysOf(definition, group[0]?.values ?? {})) : joined
       if (found === undefined) continue
-      yield found
+      yield found.entity
       left -= 1
       if (left === 0) return
     }
@@ -257,22 +260,22 @@ export function openWide<D extends Definition>(context: WriteContext, definition
       select: undefined,
       async decode(row) {
         const part = parts.find((each) => isOfLayout(each.definition, ownLayout(each.definition), row))
-        return part && { part, row, values: await decodePart(part, row) }
+        const opened = part && (await openRow(context, part.definition, row))
+        return opened && foundPart(part, opened)
       },
     })
   }
 
-  async function decodePart({ definition: part }: Part, row: StoredRow): Promise<Values> {
-    return decodeEntity(part, ownLayout(part), await openRow(rows.table, seals, part, row))
-  }
-
-  function join(found: readonly FoundPart[]): WideStored | 'torn' {
+  function join(found: readonly FoundPart[]): WholeWide | 'torn' {
     const marks = new Set(found.map(({ values }) => values[wholeMark]))
     if (found.length !== parts.length || marks.size !== 1) return 'torn'
     const { [wholeMark]: _, ...values } = Object.assign({}, ...found.map((each) => each.values)) as Values
     const newest = found.reduce((a, b) => (a.row.timestamp.ticks < b.row.timestamp.ticks ? b : a))
     const etag = found.map(({ row }) => row.etag).join(' ')
-    return { ...values, etag, timestamp: newest.row.timestamp }
+    return {
+      entity: { ...values, etag, timestamp: newest.row.timestamp },
+      foreign: found.map(({ foreign }) => foreign),
+    }
   }
 
   function inPartition(values: Values): Filter {
@@ -286,9 +289,19 @@ export function openWide<D extends Definition>(context: WriteContext, definition
 }
 
 interface FoundPart {
-  readonly part: Part
   readonly row: StoredRow
   readonly values: Values
+  readonly foreign: Row
+}
+
+function foundPart({ definition: part }: Part, row: StoredRow): FoundPart {
+  return { row, values: decodeEntity(part, ownLayout(part), row), foreign: foreignCells(part, row) }
+}
+
+/** With the cells of each part that its definition does not know, which a change keeps. */
+interface WholeWide {
+  readonly entity: WideStored
+  readonly foreign: readonly Row[]
 }
 
 type WideStored = Values & { readonly etag: string; readonly timestamp: StoredRow['timestamp'] }
@@ -339,12 +352,7 @@ export function upsertWide(definition: Wide, given: object, whole: string): read
   return divided(definition, given, whole).map(({ part, values }) => intents.upsert(part, values))
 }
 
-export function replaceWide(
-  definition: Wide,
-  given: object,
-  etag: string,
-  whole: string,
-): readonly Intent[] {
+export function replaceWide(definition: Wide, given: object, etag: string, whole: string): readonly Intent[] {
   const etags = etagsOf(definition, etag)
   return divided(definition, given, whole).map(({ part, values }, index) =>
     intents.replace(part, values, { etag: etags[index] as string }),
@@ -389,22 +397,30 @@ export function removeWide(definition: Wide, keys: object, etag: string): readon
 /** Parts that stay as they are only get the new mark: the others may have been computed from them. */
 export function changeWide(
   definition: Wide,
-  current: (object & { readonly etag: string }) | undefined,
+  current: WholeWide | undefined,
   next: object | undefined,
   whole: string,
 ): readonly Intent[] {
   if (current === undefined) return next === undefined ? [] : insertWide(definition, next, whole)
-  if (next === undefined) return removeWide(definition, current, current.etag)
-  const etags = etagsOf(definition, current.etag)
-  const key = keysOf(definition, current)
+  const { entity: old, foreign } = current
+  if (next === undefined) return removeWide(definition, old, old.etag)
+  const etags = etagsOf(definition, old.etag)
+  const key = keysOf(definition, old)
   if (!isDeepStrictEqual(key, keysOf(definition, next)))
     throw new PatternsError('InvalidValue', `${definition.whole.name}: a change cannot move a wide entity`)
-  const before = divided(definition, current, whole)
-  return divided(definition, next, whole).map(({ part, values }, index) => {
-    const condition = { etag: etags[index] as string }
-    return isDeepStrictEqual(values, before[index]?.values)
-      ? intents.patch(part, key, { [wholeMark]: whole } as never, condition)
-      : intents.replace(part, values, condition)
+  const before = divided(definition, old, whole)
+  return divided(definition, next, whole).map(({ part, values }, index): Intent => {
+    const etag = etags[index] as string
+    const was = before[index]?.values
+    if (isDeepStrictEqual(values, was))
+      return intents.patch(part, key, { [wholeMark]: whole } as never, { etag })
+    return {
+      kind: 'change',
+      definition: part,
+      before: { ...was, etag },
+      entity: values,
+      foreign: foreign[index] ?? {},
+    }
   })
 }
 
@@ -422,7 +438,7 @@ function divided(
 }
 
 function keysOf({ whole }: Wide, given: object): KeyOf<Definition> {
-  const keys = pick(ownValues(whole, given), [...whole.partition.names, ...whole.row.names])
+  const keys = pick(given as Values, [...whole.partition.names, ...whole.row.names])
   return checkSomeValues(whole, keys) as KeyOf<Definition>
 }
 
@@ -446,7 +462,9 @@ function pick(
   values: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(names.flatMap((each) => (values[each] === undefined ? [] : [[each, values[each]]])))
+  return Object.fromEntries(
+    names.flatMap((each) => (values[each] === undefined ? [] : [[each, values[each]]])),
+  )
 }
 
 // ---------------------------------------------------------------- which part
@@ -459,7 +477,7 @@ function suffixOf(part: number): string {
 
 /** What the RowKeys of all parts begin with. A text part ends where the next begins, so it is not the last one. */
 function stemOf({ row }: Definition): KeyTemplate {
-  return key(...row.parts, '_') as KeyTemplate
+  return key(...row.parts, '_')
 }
 
 function byHash(name: string, own: readonly string[], parts: number): readonly (readonly string[])[] {

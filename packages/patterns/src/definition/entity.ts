@@ -211,6 +211,11 @@ function checkDefinition(definition: Definition): void {
   const { name, properties, partition, row, indexes, type } = definition
   const names = Object.keys(properties)
   for (const each of names) checkName(name, each)
+  const both = names.find((each) =>
+    ['encrypted', 'large'].every((flag) => flagsOf(properties, each).includes(flag)),
+  )
+  // A blob is not encrypted: what should be would lie there in clear.
+  if (both !== undefined) throw invalid(name, `${both} cannot be both encrypted and large`)
   if (type !== undefined) {
     checkName(name, type.property)
     if (type.property in properties) throw invalid(name, `${type.property} is a property and tells the type`)
@@ -229,6 +234,10 @@ function checkDefinition(definition: Definition): void {
   }
   const rows = [row, ...Object.values(indexes).flatMap((each) => (each.partition ? [] : [each.row]))]
   if (rows.length > 1) checkApart(name, rows)
+}
+
+function flagsOf(properties: PropertyMap, name: string): readonly string[] {
+  return properties[name]?.flags ?? []
 }
 
 function checkName(entityName: string, name: string): void {

@@ -23,6 +23,7 @@ import { statusOf } from '../refusal.ts'
 import type { LargeValue } from './cells.ts'
 
 export { type LargeValue, largeValueCells, largeValueOf } from './cells.ts'
+export { largeProperties, namedIn } from './large-properties.ts'
 
 /** Whose value it is. */
 export interface Owner {

@@ -81,7 +81,16 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
 }
 
 /** What should be encrypted must not be written in clear because nobody was there to do it. */
-function checkSeals({ name, properties }: Definition, seals: readonly Seal[]): void {
+function checkSeals(definition: Definition, seals: readonly Seal[]): void {
+  const { name, properties } = definition
+  for (const seal of seals) {
+    const taken = seal.cellsFor(definition, Object.keys(properties)).find((cell) => cell in properties)
+    if (taken !== undefined)
+      throw new PatternsError(
+        'InvalidDefinition',
+        `${name}.${taken} is kept for a property that is ${seal.flag}`,
+      )
+  }
   for (const [property, { flags }] of Object.entries(properties)) {
     for (const flag of ['encrypted', 'large'] as const) {
       if (flags.includes(flag) && !seals.some((seal) => seal.flag === flag)) {
