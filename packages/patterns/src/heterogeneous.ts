@@ -12,6 +12,7 @@
 import type { Definition, PartitionOf, Stored } from './definition/entity.ts'
 import { formatAllBuckets, leadingLiteral, type Values } from './definition/key-template.ts'
 import { allOf, compare } from './filter/filter.ts'
+import { isOutboxRow } from './outbox/keys.ts'
 import { PatternsError } from './patterns-error.ts'
 import { type Behind, fanOut, rowsBehind } from './read/fan-out.ts'
 import { openReading, type Reading } from './read/reading.ts'
@@ -75,7 +76,8 @@ export function openAnyOf<D extends Definition>(
   }
 
   async function resolveOrSkip(row: StoredRow): Promise<AnyOf<D> | undefined> {
-    return definitions.some((definition) => isCopy(definition, row)) ? undefined : resolve(row)
+    if (isOutboxRow(row) || definitions.some((definition) => isCopy(definition, row))) return undefined
+    return resolve(row)
   }
 
   async function resolve(row: StoredRow): Promise<AnyOf<D>> {

@@ -26,10 +26,26 @@ export { copies, type Copies } from './denormalisation.ts'
 export { and, type Filter, formatFilter, not, or } from './filter/filter.ts'
 export { type AnyOf, type AnyOfReader, type DynamicTable, type UnknownEntity } from './heterogeneous.ts'
 export { isPatternsError, PatternsError, type PatternsErrorCode } from './patterns-error.ts'
+export type { EntityPlace } from './outbox/elsewhere.ts'
+export {
+  type Lag,
+  type Relay,
+  type RelayEvent,
+  type RelayMeasurement,
+  type RelayOptions,
+  type RelayRun,
+} from './outbox/relay.ts'
 export { parallel, type ParallelOptions } from './read/parallel.ts'
 export { type Page, type Reading } from './read/reading.ts'
 export { type Cell, type Row, type StoredRow } from './row/row.ts'
-export { type Changed, type EntityTable, type IndexReader, type Query } from './table/entity-table.ts'
+export {
+  type Changed,
+  type EntityTable,
+  type IndexReader,
+  type ListReader,
+  type Query,
+  type RemoteIndexReader,
+} from './table/entity-table.ts'
 export { type LoadOptions, type LoadProgress, type LoadResult } from './table/load.ts'
 export { openTable, type Table, type TableOptions } from './table/table.ts'
 export { type Written } from './write/execute.ts'

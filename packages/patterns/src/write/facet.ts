@@ -5,6 +5,7 @@
  * Facets are pure: what they want to know of the table they ask for as data, and are given it with the change.
  */
 import type { Definition } from '../definition/entity.ts'
+import type { Instant } from '../definition/instant.ts'
 import type { Values } from '../definition/key-template.ts'
 import type { Filter } from '../filter/filter.ts'
 import type { StoredRow } from '../row/row.ts'
@@ -25,7 +26,17 @@ export interface Facet {
 export type Need = { readonly rowKey: string } | { readonly where: Filter }
 
 /** An intent whose values are checked and complete. */
-export type Wanted = { readonly definition: Definition } & (
+export type Wanted = WantedValues & {
+  /** Tells this write from all others, and when it was wanted. */
+  readonly stamp: Stamp
+}
+
+export interface Stamp {
+  readonly at: Instant
+  readonly id: string
+}
+
+export type WantedValues = { readonly definition: Definition } & (
   | { readonly kind: 'insert' | 'upsert' | 'upsertMerge'; readonly values: Values }
   | { readonly kind: 'replace'; readonly values: Values; readonly etag: string }
   | { readonly kind: 'patch'; readonly key: Values; readonly changes: Values; readonly etag: string }

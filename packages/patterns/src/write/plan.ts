@@ -4,10 +4,10 @@ import type { Definition } from '../definition/entity.ts'
 import { type Clock, systemClock } from '../definition/instant.ts'
 import type { Values } from '../definition/key-template.ts'
 import { PatternsError, unreachable } from '../patterns-error.ts'
-import { checkSomeValues, checkValues } from '../row/codec.ts'
+import { checkSomeValues, checkValues, indexLayout } from '../row/codec.ts'
 import { checkRow, jsonBytes, limits } from '../row/limits.ts'
 import type { StoredRow } from '../row/row.ts'
-import type { Change, Facet, Known, Wanted } from './facet.ts'
+import type { Change, Facet, Known, Wanted, WantedValues } from './facet.ts'
 import type { Intent } from './intent.ts'
 import type { Step } from './step.ts'
 
@@ -21,6 +21,10 @@ export const systemSources: Sources = { clock: systemClock, newGuid: randomUUID 
 
 /** Checks all values and makes the fresh ones, once: a write that is planned again keeps them. */
 export function complete(intent: Intent, sources: Sources): Wanted {
+  return { ...checked(intent, sources), stamp: { at: sources.clock(), id: sources.newGuid() } }
+}
+
+function checked(intent: Intent, sources: Sources): WantedValues {
   const { definition } = intent
   switch (intent.kind) {
     case 'insert':
@@ -156,13 +160,11 @@ export function keyValues(definition: Definition, key: object): Values {
 }
 
 /** As the type Patch says; for callers whose types were lost. */
-function checkPatchable(
-  { name, properties, partition, row, indexes }: Definition,
-  changed: readonly string[],
-): void {
+function checkPatchable(definition: Definition, changed: readonly string[]): void {
+  const { name, properties, partition, row, indexes } = definition
   const feeds = new Set([...partition.names, ...row.names])
-  for (const index of Object.values(indexes)) {
-    for (const each of [...index.row.names, ...(index.copy ?? Object.keys(properties))]) feeds.add(each)
+  for (const label of Object.keys(indexes)) {
+    for (const each of indexLayout(definition, label).names) feeds.add(each)
   }
   for (const each of changed) {
     if (feeds.has(each))
