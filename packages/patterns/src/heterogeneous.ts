@@ -7,12 +7,11 @@
  *   Sales         empid_000223  Employee      one of its employees
  *
  * `anyOf` reads them together as a union with `type`; copies in an index of these types are left out, since the entity
- * itself is there. A row that is none of them is handed over as it is, never dropped.
+ * itself is there, and so are rows that patterns keep for themselves. A row that is none of them is handed over as it is, never dropped.
  */
-import type { Definition, PartitionOf, Stored } from './definition/entity.ts'
+import { type Definition, libraryRows, type PartitionOf, type Stored } from './definition/entity.ts'
 import { formatAllBuckets, leadingLiteral, type Values } from './definition/key-template.ts'
 import { allOf, compare } from './filter/filter.ts'
-import { isOutboxRow } from './outbox/keys.ts'
 import { PatternsError } from './patterns-error.ts'
 import { type Behind, fanOut, rowsBehind } from './read/fan-out.ts'
 import { openReading, type Reading } from './read/reading.ts'
@@ -76,8 +75,9 @@ export function openAnyOf<D extends Definition>(
   }
 
   async function resolveOrSkip(row: StoredRow): Promise<AnyOf<D> | undefined> {
-    if (isOutboxRow(row) || definitions.some((definition) => isCopy(definition, row))) return undefined
-    return resolve(row)
+    const isOurs =
+      row.rowKey.startsWith(libraryRows) || definitions.some((definition) => isCopy(definition, row))
+    return isOurs && !definitions.some((definition) => isOf(definition, row)) ? undefined : resolve(row)
   }
 
   async function resolve(row: StoredRow): Promise<AnyOf<D>> {

@@ -2,11 +2,10 @@
  * Inter-partition secondary index: the other order spans partitions, or one partition would be too hot for both.
  * Eventual: the copies follow the entity a moment later, kept by the outbox and its relay.
  *
- *   table   PartitionKey         RowKey                  holds
- *   people  Sales                empid_000223            the entity
- *   people  Sales                outbox_entry_…          until the relay was there: which copies are stale
- *   people  email_contoso.com    email_jonesj@contoso.com   a copy of it, or of some of its properties
- *   emails  the same, if the index names a table of its own
+ *   PartitionKey       RowKey                    holds
+ *   Sales              empid_000223              the entity
+ *   Sales              ~outbox_entry_…           until the relay was there: which copies are stale
+ *   email_contoso.com  email_jonesj@contoso.com  a copy of it, or of some of its properties; perhaps in another table
  *
  * Until the relay was there a reader may miss an entity, or meet one under a value it no longer has. `verify` reads the
  * entity behind each hit and gives that, leaving out those that have moved on.

@@ -1,5 +1,4 @@
 /** What a kind of entity looks like, as one plain value that all types and all writes follow from. */
-import { outboxPrefix } from '../outbox/keys.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { checkTemplate, type KeyTemplate, leadingLiteral, recoverableNames } from './key-template.ts'
 import type { Instant } from './instant.ts'
@@ -206,6 +205,9 @@ export type EdmOf<D extends Definition, K extends keyof D['properties']> = D['pr
 
 // ---------------------------------------------------------------- checks
 
+/** RowKeys of rows that patterns keep beside the entities, such as messages on their way, begin so. */
+export const libraryRows = '~'
+
 /** The SDK gives these names a meaning of its own, or the service does. */
 const reservedNames = [
   'PartitionKey',
@@ -236,6 +238,11 @@ function checkDefinition(definition: Definition): void {
   if (names.length > propertiesMax)
     throw invalid(name, `${names.length} properties; a row holds ${propertiesMax}`)
   for (const [label, index] of Object.entries(indexes)) checkIndex(definition, label, index)
+  for (const each of [row, ...Object.values(indexes).map((index) => index.row)]) {
+    if (leadingLiteral(each).startsWith(libraryRows)) {
+      throw invalid(name, `RowKeys that begin with ${libraryRows} are kept for the library`)
+    }
+  }
   checkApart(name, homesOf(definition))
 }
 
@@ -254,8 +261,8 @@ function homesOf({ partition, row, indexes }: Definition): readonly Home[] {
   })
   const inRows = Object.values(indexes).filter(({ container }) => container === undefined)
   const isEventual = Object.values(indexes).some((index) => index.partition !== undefined)
-  const outbox = { table: undefined, partition: '', row: outboxPrefix }
-  return [home({ row }), ...inRows.map(home), ...(isEventual ? [outbox] : [])]
+  const ownRows = { table: undefined, partition: '', row: libraryRows }
+  return [home({ row }), ...inRows.map(home), ...(isEventual ? [ownRows] : [])]
 }
 
 function checkName(entityName: string, name: string): void {

@@ -1,26 +1,23 @@
 /**
  * Rows that the library keeps for itself beside the entities. No entity's row may begin as they do.
  *
- *   PartitionKey       RowKey                   holds
- *   the entity's       outbox_entry_<at>_<id>   an entry: what a write has made stale elsewhere
- *   the entity's       outbox_clear_<due>_<id>  marks elsewhere that may be cleared away then
- *   the source's       outbox_link_<of>_<by>    who holds copies of this entity
- *   outbox_partitions  outbox_partition_<hash>  a partition that may have entries
+ *   PartitionKey        RowKey                    holds
+ *   the entity's        ~outbox_entry_<at>_<id>   an entry: what a write has made stale elsewhere
+ *   the entity's        ~outbox_clear_<due>_<id>  marks elsewhere that may be cleared away then
+ *   the source's        ~outbox_link_<of>_<by>    who holds copies of this entity
+ *   ~outbox_partitions  ~outbox_partition_<hash>  a partition that may have entries
  *
  * Times are ticks of 19 digits, so entries are read oldest first.
  */
 import { createHash } from 'node:crypto'
+import { libraryRows } from '../definition/entity.ts'
 import { Instant } from '../definition/instant.ts'
 
-export const outboxPrefix = 'outbox_'
+export const outboxPrefix = `${libraryRows}outbox_`
 export const entryPrefix = `${outboxPrefix}entry_`
 export const clearPrefix = `${outboxPrefix}clear_`
 export const linkPrefix = `${outboxPrefix}link_`
 export const registryPartition = `${outboxPrefix}partitions`
-
-export function isOutboxRow({ rowKey }: { readonly rowKey: string }): boolean {
-  return rowKey.startsWith(outboxPrefix)
-}
 
 export function timedKey(prefix: string, at: Instant, id: string): string {
   return `${prefix}${at.ticks.toString().padStart(ticksDigits, '0')}_${id}`
@@ -35,8 +32,10 @@ export function idOf(prefix: string, rowKey: string): string {
   return rowKey.slice(prefix.length + ticksDigits + 1)
 }
 
+export const registeredPrefix = `${outboxPrefix}partition_`
+
 export function registryKey(partitionKey: string): string {
-  return `${outboxPrefix}partition_${shortHash(partitionKey)}`
+  return `${registeredPrefix}${shortHash(partitionKey)}`
 }
 
 /** 128 bits: a key may be as long as a key can be, so it cannot stand in another as it is. */

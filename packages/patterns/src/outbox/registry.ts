@@ -12,7 +12,7 @@ import type { Rows } from '../client/rows.ts'
 import { allOf, beginsWith, compare, type Filter } from '../filter/filter.ts'
 import type { StoredRow } from '../row/row.ts'
 import type { Step } from '../write/step.ts'
-import { entryPrefix, registryKey, registryPartition } from './keys.ts'
+import { entryPrefix, outboxPrefix, registeredPrefix, registryKey, registryPartition } from './keys.ts'
 
 /** How long a writer relies on its registration, and how old one must be to be taken away. */
 export const trustMs = 5 * 60_000
@@ -62,7 +62,7 @@ export async function register(rows: Rows, partitionKey: string): Promise<void> 
 export async function* registrations(rows: Rows): AsyncGenerator<Registration> {
   const filter = allOf([
     compare('PartitionKey', 'eq', { type: 'String', value: registryPartition }),
-    beginsWith('RowKey', registryKey('').slice(0, -32)),
+    beginsWith('RowKey', registeredPrefix),
   ])
   for await (const row of everyRow(rows, filter)) {
     yield { partitionKey: String(row.cells['outboxPartition']?.value), row }
@@ -79,7 +79,7 @@ export async function forget(rows: Rows, { row }: Registration): Promise<void> {
 export async function registerAgain(rows: Rows): Promise<number> {
   let last: string | undefined
   let found = 0
-  for await (const { partitionKey } of everyRow(rows, beginsWith('RowKey', 'outbox_'), [])) {
+  for await (const { partitionKey } of everyRow(rows, beginsWith('RowKey', outboxPrefix), [])) {
     if (partitionKey === last || partitionKey === registryPartition) continue
     last = partitionKey
     found += 1

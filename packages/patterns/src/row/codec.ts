@@ -144,6 +144,12 @@ export function decodeEntity(
   return entity
 }
 
+/** What others have put into the row: whoever changes an entity keeps it. REQUIRES: an opened row. */
+export function foreignCells({ properties, type }: Definition, { cells }: StoredRow): Row {
+  const foreign = Object.entries(cells).filter(([name]) => !(name in properties) && name !== type?.property)
+  return Object.fromEntries(foreign)
+}
+
 export function encodeValue(edm: EdmType, value: Value): Cell {
   switch (edm) {
     case 'String':

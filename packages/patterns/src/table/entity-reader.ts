@@ -1,15 +1,15 @@
 /** Reads of one definition in one of its orders: its own keys, or those of an index. */
 import type { Rows } from '../client/rows.ts'
 import { rowsInRange, type RowRange } from '../compound-key.ts'
-import type { Definition } from '../definition/entity.ts'
+import type { Concurrency, Definition } from '../definition/entity.ts'
 import { formatAllBuckets, formatKey, type Values } from '../definition/key-template.ts'
 import { columnsOf } from '../filter/columns.ts'
 import { allOf, compare, type Filter } from '../filter/filter.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { type Behind, fanOut, rowsBehind } from '../read/fan-out.ts'
 import { openReading, type Reading } from '../read/reading.ts'
-import { checkSomeValues, decodeEntity, isOfLayout, type Layout } from '../row/codec.ts'
-import type { StoredRow } from '../row/row.ts'
+import { checkSomeValues, decodeEntity, foreignCells, isOfLayout, type Layout } from '../row/codec.ts'
+import type { Row, StoredRow } from '../row/row.ts'
 import { openRow } from '../write/execute.ts'
 import type { Seal } from '../write/seal.ts'
 
@@ -31,9 +31,16 @@ export interface ReaderQuery {
 
 export interface EntityReader {
   get(key: object, select?: readonly string[]): Promise<object | undefined>
+  /** With what the row holds besides. */
+  getWhole(key: object): Promise<WholeEntity | undefined>
   query(partition: object, query: ReaderQuery): Reading<object>
   scan(query: ReaderQuery): Reading<object>
   decode(row: StoredRow, select?: readonly string[]): Promise<object>
+}
+
+export interface WholeEntity {
+  readonly entity: object & Concurrency
+  readonly foreign: Row
 }
 
 export function openEntityReader(
@@ -46,13 +53,24 @@ export function openEntityReader(
   const { rows, seals } = context
   const { properties, type } = definition
   const columns = columnsOf(definition, layout)
-  return { get, query, scan, decode }
+  return { get, getWhole, query, scan, decode }
 
   async function get(key: object, select?: readonly string[]): Promise<object | undefined> {
+    const row = await getRow(key, select)
+    return row && found(row, select)
+  }
+
+  async function getWhole(key: object): Promise<WholeEntity | undefined> {
+    const row = await getRow(key)
+    if (row === undefined) return undefined
+    const opened = await openRow(rows.table, seals, definition, row)
+    return { entity: entityOf(opened), foreign: foreignCells(definition, opened) }
+  }
+
+  function getRow(key: object, select?: readonly string[]): Promise<StoredRow | undefined> {
     const values = given(key)
     const partitionKey = formatKey(layout.partition, properties, values)
-    const row = await rows.get(partitionKey, formatKey(layout.row, properties, values), cellsOf(select))
-    return row && found(row, select)
+    return rows.get(partitionKey, formatKey(layout.row, properties, values), cellsOf(select))
   }
 
   function query(partition: object, asked: ReaderQuery): Reading<object> {
@@ -113,9 +131,12 @@ export function openEntityReader(
   }
 
   async function decode(row: StoredRow, select?: readonly string[]): Promise<object> {
-    const opened = await openRow(rows.table, seals, definition, row)
-    const entity = decodeEntity(definition, layout, opened, select)
-    return { ...entity, etag: row.etag, timestamp: row.timestamp }
+    return entityOf(await openRow(rows.table, seals, definition, row), select)
+  }
+
+  function entityOf(opened: StoredRow, select?: readonly string[]): object & Concurrency {
+    const { etag, timestamp } = opened
+    return { ...decodeEntity(definition, layout, opened, select), etag, timestamp }
   }
 
   /** The cells to ask for; the type mark is among them, because it tells whose row it is. */
@@ -125,7 +146,7 @@ export function openEntityReader(
     if (unknown !== undefined) {
       throw new PatternsError('InvalidValue', `${definition.name}: rows of this order hold no ${unknown}`)
     }
-    return type === undefined ? select : [...select, type.property]
+    return [...select, ...(type ? [type.property] : []), ...seals.flatMap(({ cells }) => cells)]
   }
 
   function given(values: object): Values {

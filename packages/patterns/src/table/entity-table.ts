@@ -22,7 +22,7 @@ import { openInterPartitionReaders } from '../inter-partition-index.ts'
 import { checkNewestFirst } from '../log-tail.ts'
 import type { EntityPlace } from '../outbox/elsewhere.ts'
 import { withoutGone } from '../outbox/gone.ts'
-import { isPatternsError, PatternsError } from '../patterns-error.ts'
+import { isPatternsError, PatternsError, type PatternsErrorCode } from '../patterns-error.ts'
 import type { Reading } from '../read/reading.ts'
 import { indexLayout, indexOf, ownLayout } from '../row/codec.ts'
 import { waitBefore } from '../write/backoff.ts'
@@ -243,27 +243,30 @@ async function change(
   key: object,
   compute: Compute,
 ): Promise<Changed> {
+  let refused: { readonly error: PatternsError; readonly etag: string | undefined } | undefined
   for (let attempts = 1; ; attempts++) {
-    const current = (await reader.get(key)) as (object & Concurrency) | undefined
+    const { entity: current, foreign = {} } = (await reader.getWhole(key)) ?? {}
+    // Nobody has written since: what was refused would be refused again.
+    if (refused !== undefined && refused.etag === current?.etag) throw refused.error
     const next = await compute(current)
     if (next === current) return { etag: current?.etag, attempts }
     const intent: intents.Intent =
       current === undefined
         ? { kind: 'insert', definition, entity: next as object }
-        : { kind: 'change', definition, before: current, entity: next }
+        : { kind: 'change', definition, before: current, entity: next, foreign }
     try {
       const [written] = await write(context, [intent])
       return { ...(written as Written), attempts }
     } catch (error) {
-      if (!isOvertaken(error, current) || attempts >= context.backoff.attemptsMax) throw error
+      if (!isConflict(error) || attempts >= context.backoff.attemptsMax) throw error
+      refused = { error, etag: current?.etag }
       await waitBefore(attempts, context.backoff)
     }
   }
 }
 
-/** Another has written since the read: the entity changed, went, or came to be where there was none. */
-function isOvertaken(error: unknown, current: object | undefined): boolean {
-  if (!(error instanceof PatternsError)) return false
-  if (error.code === 'Changed' || error.code === 'NotFound') return current !== undefined
-  return error.code === 'AlreadyExists' && current === undefined
+/** Perhaps another has written since the read; or the refusal would be the same whatever was read. */
+function isConflict(error: unknown): error is PatternsError {
+  const codes: readonly PatternsErrorCode[] = ['Changed', 'NotFound', 'AlreadyExists']
+  return error instanceof PatternsError && codes.includes(error.code)
 }

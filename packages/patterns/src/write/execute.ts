@@ -5,7 +5,7 @@ import type { Definition } from '../definition/entity.ts'
 import { formatKey } from '../definition/key-template.ts'
 import type { Destination } from '../outbox/elsewhere.ts'
 import { PatternsError } from '../patterns-error.ts'
-import { decodeEntity, ownLayout } from '../row/codec.ts'
+import { decodeEntity, foreignCells, ownLayout } from '../row/codec.ts'
 import type { StoredRow } from '../row/row.ts'
 import type { Change, Facet, Known, Need, Wanted } from './facet.ts'
 import type { Intent } from './intent.ts'
@@ -72,7 +72,8 @@ async function readBefore({ rows, seals }: WriteContext, wanted: Wanted): Promis
   const stored = await rows.get(formatKey(partition, properties, key), formatKey(row, properties, key))
   if (stored === undefined) return 'absent'
   const opened = await openRow(rows.table, seals, definition, stored)
-  return { values: decodeEntity(definition, ownLayout(definition), opened), etag: stored.etag }
+  const values = decodeEntity(definition, ownLayout(definition), opened)
+  return { values, etag: stored.etag, foreign: foreignCells(definition, opened) }
 }
 
 function readNeeds(context: WriteContext, change: Change, needs: readonly Need[]): Promise<StoredRow[][]> {

@@ -8,7 +8,7 @@ import type { Definition } from '../definition/entity.ts'
 import type { Instant } from '../definition/instant.ts'
 import type { Values } from '../definition/key-template.ts'
 import type { Filter } from '../filter/filter.ts'
-import type { StoredRow } from '../row/row.ts'
+import type { Row, StoredRow } from '../row/row.ts'
 import type { Step } from './step.ts'
 
 export interface Facet {
@@ -26,17 +26,7 @@ export interface Facet {
 export type Need = { readonly rowKey: string } | { readonly where: Filter }
 
 /** An intent whose values are checked and complete. */
-export type Wanted = WantedValues & {
-  /** Tells this write from all others, and when it was wanted. */
-  readonly stamp: Stamp
-}
-
-export interface Stamp {
-  readonly at: Instant
-  readonly id: string
-}
-
-export type WantedValues = { readonly definition: Definition } & (
+export type Wanted = { readonly definition: Definition; readonly stamp: Stamp } & (
   | { readonly kind: 'insert' | 'upsert' | 'upsertMerge'; readonly values: Values }
   | { readonly kind: 'replace'; readonly values: Values; readonly etag: string }
   | { readonly kind: 'patch'; readonly key: Values; readonly changes: Values; readonly etag: string }
@@ -44,9 +34,17 @@ export type WantedValues = { readonly definition: Definition } & (
   | { readonly kind: 'change'; readonly before: Known; readonly values: Values | undefined }
 )
 
+/** Made once for a write, and kept when it is planned again: for rows that a facet must name or date by itself. */
+export interface Stamp {
+  readonly at: Instant
+  readonly id: string
+}
+
 export interface Known {
   readonly values: Values
   readonly etag: string
+  /** Cells of its row that the definition does not know. */
+  readonly foreign?: Row | undefined
 }
 
 export interface Change {

@@ -1,5 +1,6 @@
 /** What a caller wants written, as plain values; nothing happens until a table is given them. */
 import type { Definition, KeyOf, Patch, Stored, Write } from '../definition/entity.ts'
+import type { Row } from '../row/row.ts'
 
 export type Intent<D extends Definition = Definition> =
   | { readonly kind: 'insert' | 'upsert' | 'upsertMerge'; readonly definition: D; readonly entity: object }
@@ -18,6 +19,8 @@ export type Intent<D extends Definition = Definition> =
       readonly definition: D
       readonly before: object & { readonly etag: string }
       readonly entity: object | undefined
+      /** Cells of the row that the definition does not know, to be kept. */
+      readonly foreign?: Row
     }
 
 /** `*` writes over whatever is there. */

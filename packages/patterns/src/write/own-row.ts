@@ -3,11 +3,12 @@ import { formatKey, type Values } from '../definition/key-template.ts'
 import type { Definition } from '../definition/entity.ts'
 import { PatternsError, unreachable } from '../patterns-error.ts'
 import { encodeCells, encodeEntity, ownLayout, type PlacedRow } from '../row/codec.ts'
+import type { Row } from '../row/row.ts'
 import type { Change, Facet, Known, Wanted } from './facet.ts'
 import type { Step } from './step.ts'
 
 export const ownRow: Facet = {
-  needsBefore: leavesFreshValuesOut,
+  needsBefore: isNoPlainMerge,
   steps({ wanted, before, after }) {
     const { definition } = wanted
     switch (wanted.kind) {
@@ -19,7 +20,8 @@ export const ownRow: Facet = {
           const kind = wanted.kind === 'upsert' ? 'replace' : 'merge'
           return [{ kind, ...placed(definition, after as Values), etag: undefined }]
         }
-        const row = placed(definition, after as Values)
+        const foreign = wanted.kind === 'upsertMerge' && before !== 'absent' ? before.foreign : {}
+        const row = placed(definition, after as Values, foreign)
         if (before === 'absent') return [{ kind: 'insert', ...row, again: true }]
         return [{ kind: 'replace', ...row, etag: before.etag, again: true }]
       }
@@ -40,8 +42,9 @@ export const ownRow: Facet = {
 }
 
 /** Where an entity stands, and what its own row holds. */
-function placed(definition: Definition, values: Values): PlacedRow & Pick<Step, 'of'> {
-  return { of: definition.name, ...encodeEntity(definition, ownLayout(definition), values) }
+function placed(definition: Definition, values: Values, foreign: Row = {}): PlacedRow & Pick<Step, 'of'> {
+  const { row, ...place } = encodeEntity(definition, ownLayout(definition), values)
+  return { of: definition.name, ...place, row: { ...foreign, ...row } }
 }
 
 export function keyed(definition: Definition, key: Values): Pick<Step, 'of' | 'partitionKey' | 'rowKey'> {
@@ -69,7 +72,7 @@ function under(
 function changed(definition: Definition, before: Known, values: Values | undefined): readonly Step[] {
   const old = { kind: 'delete', ...keyed(definition, before.values), etag: before.etag } as const
   if (values === undefined) return [old]
-  const row = placed(definition, values)
+  const row = placed(definition, values, before.foreign)
   if (row.partitionKey !== old.partitionKey) {
     throw new PatternsError(
       'InvalidValue',
@@ -80,10 +83,16 @@ function changed(definition: Definition, before: Known, values: Values | undefin
   return [old, { kind: 'insert', ...row }]
 }
 
-/** Whether to make them depends on whether the entity is there. */
-function leavesFreshValuesOut({ kind, definition, ...wanted }: Wanted): boolean {
+/**
+ * A merge that may also insert cannot know which fresh values to make, and would mix values that were sealed at different
+ * times: it is planned from what is stored.
+ */
+function isNoPlainMerge({ kind, definition, ...wanted }: Wanted): boolean {
   if (kind !== 'upsertMerge' || !('values' in wanted)) return false
   return Object.entries(definition.properties).some(
-    ([name, { flags }]) => flags.includes('fresh') && wanted.values?.[name] === undefined,
+    ([name, { flags }]) =>
+      flags.includes('encrypted') ||
+      flags.includes('large') ||
+      (flags.includes('fresh') && wanted.values?.[name] === undefined),
   )
 }

@@ -7,7 +7,7 @@ import { PatternsError, unreachable } from '../patterns-error.ts'
 import { checkSomeValues, checkValues, indexLayout } from '../row/codec.ts'
 import { checkRow, jsonBytes, limits } from '../row/limits.ts'
 import type { StoredRow } from '../row/row.ts'
-import type { Change, Facet, Known, Wanted, WantedValues } from './facet.ts'
+import type { Change, Facet, Known, Wanted } from './facet.ts'
 import type { Intent } from './intent.ts'
 import type { Step } from './step.ts'
 
@@ -21,37 +21,30 @@ export const systemSources: Sources = { clock: systemClock, newGuid: randomUUID 
 
 /** Checks all values and makes the fresh ones, once: a write that is planned again keeps them. */
 export function complete(intent: Intent, sources: Sources): Wanted {
-  return { ...checked(intent, sources), stamp: { at: sources.clock(), id: sources.newGuid() } }
-}
-
-function checked(intent: Intent, sources: Sources): WantedValues {
   const { definition } = intent
+  const common = { definition, stamp: { at: sources.clock(), id: sources.newGuid() } }
   switch (intent.kind) {
     case 'insert':
     case 'upsert':
-      return { kind: intent.kind, definition, values: completed(definition, intent.entity, sources) }
+      return { kind: intent.kind, ...common, values: completed(definition, intent.entity, sources) }
     case 'upsertMerge':
-      return { kind: intent.kind, definition, values: withoutFresh(definition, intent.entity) }
+      return { kind: intent.kind, ...common, values: withoutFresh(definition, intent.entity) }
     case 'replace': {
       const { kind, etag, entity } = intent
-      return { kind, definition, etag, values: completed(definition, entity, sources) }
+      return { kind, ...common, etag, values: completed(definition, entity, sources) }
     }
     case 'patch': {
       const changes = checkSomeValues(definition, intent.patch)
       checkPatchable(definition, Object.keys(changes))
-      return { kind: 'patch', definition, key: keyValues(definition, intent.key), changes, etag: intent.etag }
+      return { kind: 'patch', ...common, key: keyValues(definition, intent.key), changes, etag: intent.etag }
     }
     case 'remove':
-      return { kind: 'remove', definition, key: keyValues(definition, intent.key), etag: intent.etag }
+      return { kind: 'remove', ...common, key: keyValues(definition, intent.key), etag: intent.etag }
     case 'change': {
-      const { before, entity } = intent
-      const known = { values: checkValues(definition, before), etag: before.etag }
-      return {
-        kind: 'change',
-        definition,
-        before: known,
-        values: entity && completed(definition, entity, sources),
-      }
+      const { before, entity, foreign } = intent
+      const known = { values: checkValues(definition, before), etag: before.etag, foreign }
+      const values = entity && completed(definition, entity, sources)
+      return { kind: 'change', ...common, before: known, values }
     }
     default:
       return unreachable(intent)

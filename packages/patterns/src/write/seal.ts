@@ -9,8 +9,10 @@ import type { Row } from '../row/row.ts'
 export interface Seal {
   /** The flag of the properties it looks after. */
   readonly flag: Extract<Flag, 'encrypted' | 'large'>
+  /** Cells it adds to rows, which a selection of properties must ask for besides. */
+  readonly cells: readonly string[]
   seal(row: SealedRow): Promise<Row>
-  /** The inverse of seal. Cells it does not know it leaves as they are; with `select`, some may be missing. */
+  /** The inverse of seal, for all cells or for a selection of them. */
   open(row: SealedRow): Promise<Row>
 }
 

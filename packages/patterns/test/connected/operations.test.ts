@@ -177,6 +177,35 @@ describe('change', () => {
     assert.equal(computed, 3)
   })
 
+  it('does not try again what another write could not have caused', async () => {
+    const employees = table.of(Employee)
+    await employees.insert(jones)
+    let computed = 0
+    const twin = employees.change({ ...jones, id: 224 }, () => {
+      computed += 1
+      return { ...jones, id: 224 }
+    })
+    await assert.rejects(twin, { code: 'AlreadyExists', message: /^Employee\.byEmail/ })
+    assert.equal(computed, 1)
+  })
+
+  it('keeps what others have put into the row', async () => {
+    const client = await service.newTable()
+    const members = openTable(client).of(Member)
+    const member = { club: 'c', id: 1, nick: 'n' }
+    await members.insert(member)
+    await client.updateEntity({ partitionKey: 'c', rowKey: 'id_000001', stripes: 12 })
+    const stripes = async (row = 'id_000001') => (await client.getEntity('c', row))['stripes']
+    await members.change(member, (it) => it && { ...it, nick: 'm' })
+    assert.equal(await stripes(), 12)
+    await members.upsertMerge({ ...member, points: 5 })
+    assert.equal(await stripes(), 12)
+    await members.change(member, (it) => it && { ...it, id: 2 })
+    assert.equal(await stripes('id_000002'), 12)
+    await members.replace({ ...member, id: 2 }, { etag: '*' })
+    assert.equal(await stripes('id_000002'), undefined)
+  })
+
   it('moves an entity to another key of its partition', async () => {
     const reviews = table.of(Review)
     const review = { department: 'Sales', employee: 1, year: 2025, rating: 3 }

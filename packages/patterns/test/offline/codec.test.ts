@@ -180,6 +180,10 @@ describe('a definition', () => {
       [() => entity('E', { properties, partition, row: key(text('a')) }), /E: a stands in both keys/],
       [() => entity('E', { properties, partition, row: key(text('maybe')) }), /E\.row: maybe is optional/],
       [
+        () => entity('E', { properties, partition, row: key('~x_', text('b')) }),
+        /E: RowKeys that begin with ~ are kept for the library/,
+      ],
+      [
         () => entity('E', { properties, partition, row: key('a/b', text('b')) }),
         /E\.row: the literal "a\/b"/,
       ],
