@@ -56,6 +56,15 @@ export {
   type WriteSampler,
 } from './inspect.ts'
 export { isPatternsError, PatternsError, type PatternsErrorCode } from './patterns-error.ts'
+export type { EntityPlace } from './outbox/elsewhere.ts'
+export {
+  type Lag,
+  type Relay,
+  type RelayEvent,
+  type RelayMeasurement,
+  type RelayOptions,
+  type RelayRun,
+} from './outbox/relay.ts'
 export { parallel, type ParallelOptions } from './read/parallel.ts'
 export { type Page, type Reading } from './read/reading.ts'
 export {
@@ -78,7 +87,14 @@ export {
   type SlicedOptions,
   type SliceRange,
 } from './sliced-table.ts'
-export { type Changed, type EntityTable, type IndexReader, type Query } from './table/entity-table.ts'
+export {
+  type Changed,
+  type EntityTable,
+  type IndexReader,
+  type ListReader,
+  type Query,
+  type RemoteIndexReader,
+} from './table/entity-table.ts'
 export { type LoadOptions, type LoadProgress, type LoadResult } from './table/load.ts'
 export { openTable, type Table, type TableOptions } from './table/table.ts'
 export { wide, type Wide, type WideQuery, type WideTable } from './wide-entities.ts'

@@ -6,10 +6,16 @@ import type { EdmType, Property, PropertyMap, ReadAs, WriteAs } from './properti
 
 export interface Index<N extends readonly string[] = readonly string[]> {
   readonly row: KeyTemplate<N>
-  /** Left out, the copies live in the entity's own partition. */
+  /** Left out, the rows live in the entity's own partition and change with it; otherwise they follow a moment later. */
   readonly partition?: KeyTemplate
+  /** With `partition`: the table the rows live in, by its name in `openTable`; left out, the entity's own. */
+  readonly table?: string
   /** The properties a copy holds besides the keys; left out, all of them. */
   readonly copy?: readonly string[]
+  /** Values may repeat: there are no copies, but lists of the entities that have the value. */
+  readonly list?: true
+  /** With `partition` and `list`: the container that has a blob for each list, by its name in `openTable`. */
+  readonly container?: string
 }
 
 export type IndexMap = Readonly<Record<string, Index>>
@@ -49,12 +55,16 @@ export interface EntityOptions<
   readonly typedBy?: { readonly property: string; readonly version?: number }
 }
 
-/** An index may copy only what there is. */
+/** An index may be made only of what there is, and say only what its kind can do. */
 type CopiesOnly<P extends PropertyMap, I extends IndexMap> = {
   readonly [K in keyof I]: {
     readonly row: KeyTemplate<readonly (keyof P & string)[]>
+    readonly partition?: KeyTemplate<readonly (keyof P & string)[]>
     readonly copy?: readonly (keyof P & string)[]
-  }
+  } & (I[K] extends { readonly list: true } ? { readonly copy?: never } : { readonly container?: never }) &
+    (I[K] extends { readonly partition: KeyTemplate }
+      ? unknown
+      : { readonly table?: never; readonly container?: never })
 }
 
 export function entity<
@@ -71,7 +81,7 @@ export function entity<
     properties: Object.freeze({ ...properties }),
     partition,
     row,
-    indexes: Object.freeze({ ...options.indexes }) as I,
+    indexes: Object.freeze({ ...options.indexes }) as IndexMap as I,
     type: typedBy && {
       property: typedBy.property,
       value: typedBy.version === undefined ? name : `${name}@${typedBy.version}`,
@@ -143,17 +153,23 @@ export type IndexCopy<D extends Definition, X extends IndexName<D>> = D['indexes
 }
   ? Pick<
       Stored<D>,
-      (C | PartitionNames<D> | RowNames<D> | D['indexes'][X]['row']['names'][number] | 'etag' | 'timestamp') &
-        keyof Stored<D>
+      (C | PartitionNames<D> | RowNames<D> | IndexNames<D, X> | 'etag' | 'timestamp') & keyof Stored<D>
     >
   : Stored<D>
 
+/** The properties that the keys of an index are made of. */
+type IndexNames<D extends Definition, X extends keyof D['indexes'] & string> =
+  | IndexPartitionNames<D, X>
+  | D['indexes'][X]['row']['names'][number]
+
 /** Properties that feed an index, by its key or by what its copies hold. */
 type IndexFeeds<D extends Definition> = {
-  [X in keyof D['indexes']]: D['indexes'][X] extends { readonly copy: readonly (infer C)[] }
-    ? C | D['indexes'][X]['row']['names'][number]
-    : keyof D['properties']
-}[keyof D['indexes']]
+  [X in keyof D['indexes'] & string]: D['indexes'][X] extends { readonly list: true }
+    ? IndexNames<D, X>
+    : D['indexes'][X] extends { readonly copy: readonly (infer C)[] }
+      ? C | IndexNames<D, X>
+      : keyof D['properties']
+}[keyof D['indexes'] & string]
 
 type NotPatchable<D extends Definition> =
   | PartitionNames<D>
@@ -232,8 +248,26 @@ function checkDefinition(definition: Definition): void {
       throw invalid(name, `RowKeys that begin with ${libraryRows} are kept for the library`)
     }
   }
-  const rows = [row, ...Object.values(indexes).flatMap((each) => (each.partition ? [] : [each.row]))]
-  if (rows.length > 1) checkApart(name, rows)
+  checkApart(name, homesOf(definition))
+}
+
+/** Which rows a definition has in one table, by how their keys begin. */
+interface Home {
+  readonly table: string | undefined
+  readonly partition: string
+  readonly row: string
+}
+
+function homesOf({ partition, row, indexes }: Definition): readonly Home[] {
+  const home = (of: Pick<Index, 'partition' | 'row' | 'table'>): Home => ({
+    table: of.table,
+    partition: leadingLiteral(of.partition ?? partition),
+    row: leadingLiteral(of.row),
+  })
+  const inRows = Object.values(indexes).filter(({ container }) => container === undefined)
+  const isEventual = Object.values(indexes).some((index) => index.partition !== undefined)
+  const ownRows = { table: undefined, partition: '', row: libraryRows }
+  return [home({ row }), ...inRows.map(home), ...(isEventual ? [ownRows] : [])]
 }
 
 function flagsOf(properties: PropertyMap, name: string): readonly string[] {
@@ -253,21 +287,37 @@ function checkIndex({ name, properties }: Definition, label: string, index: Inde
   if (index.partition !== undefined) checkTemplate(`${where}.partition`, index.partition, properties)
   const unknown = index.copy?.find((each) => !(each in properties))
   if (unknown !== undefined) throw invalid(where, `${unknown} is no property`)
+  if (index.list === true && index.copy !== undefined) throw invalid(where, 'a list holds no copies')
+  if (index.list !== true && index.container !== undefined) throw invalid(where, 'only lists live in blobs')
+  if (index.partition === undefined && (index.table ?? index.container) !== undefined) {
+    throw invalid(where, 'what lives elsewhere needs a partition of its own')
+  }
+  if (
+    index.container !== undefined &&
+    [index.row, index.partition].some((each) => each && leadingLiteral(each) === '')
+  ) {
+    // A value of dots alone would name another folder.
+    throw invalid(where, 'both keys must begin with a text, since they become the name of a blob')
+  }
 }
 
-/** Rows of one partition are told apart by how their keys begin. */
-function checkApart(name: string, rows: readonly KeyTemplate[]): void {
-  const beginnings = rows.map(leadingLiteral)
-  for (const [index, one] of beginnings.entries()) {
-    for (const other of beginnings.slice(index + 1)) {
-      if (one.startsWith(other) || other.startsWith(one)) {
+/** Rows of one table are told apart by how one of their keys begins. */
+function checkApart(name: string, homes: readonly Home[]): void {
+  for (const [index, one] of homes.entries()) {
+    for (const other of homes.slice(index + 1)) {
+      if (one.table !== other.table) continue
+      if (!beginDifferently(one.partition, other.partition) && !beginDifferently(one.row, other.row)) {
         throw invalid(
           name,
-          `the row and its indexes must begin differently, not with ${JSON.stringify(one)} and ${JSON.stringify(other)}`,
+          `the row and its indexes must begin differently, not with ${JSON.stringify(one.row)} and ${JSON.stringify(other.row)}`,
         )
       }
     }
   }
+}
+
+function beginDifferently(one: string, other: string): boolean {
+  return !one.startsWith(other) && !other.startsWith(one)
 }
 
 function invalid(where: string, text: string): PatternsError {

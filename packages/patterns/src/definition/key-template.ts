@@ -127,6 +127,11 @@ export function formatLeading(
   return prefix
 }
 
+/** The same key with a number of fixed width behind it: several rows for what one key names. */
+export function numbered(template: KeyTemplate, name: string, width: number): KeyTemplate {
+  return key(...template.parts, digits(name, width))
+}
+
 /** Each value that the key holds; undefined if the key was not made by this template. */
 export function parseKey(
   template: KeyTemplate,

@@ -50,9 +50,7 @@ export function openReading<T>(options: ReadingOptions<T>): Reading<T> {
     if (left === 0) return
     do {
       const found = await rows.page(options, { size: Math.min(left, pageRowsMax), token })
-      for (const row of found.rows) {
-        const item = await decode(row)
-        if (item === undefined) continue
+      for await (const { row, item } of decoded(found.rows, decode)) {
         yield { partitionKey: row.partitionKey, rowKey: row.rowKey, item }
         left -= 1
         if (left === 0) return
@@ -72,9 +70,7 @@ export function openReading<T>(options: ReadingOptions<T>): Reading<T> {
       const wanted = Math.min(size - items.length, take - taken)
       if (wanted === 0) break
       const found = await rows.page(options, { size: Math.min(wanted, pageRowsMax), token })
-      for (const row of found.rows) {
-        const item = await decode(row)
-        if (item === undefined) continue
+      for await (const { item } of decoded(found.rows, decode)) {
         items.push(item)
         taken += 1
       }
@@ -82,6 +78,20 @@ export function openReading<T>(options: ReadingOptions<T>): Reading<T> {
       if (token === undefined) return { items, cursor: undefined }
     }
     return { items, cursor: taken >= take ? undefined : writeCursor({ token, taken }, query) }
+  }
+}
+
+/** In order, some at a time: to decode a row may take a request. */
+async function* decoded<T>(
+  rows: readonly StoredRow[],
+  decode: (row: StoredRow) => Promise<T | undefined>,
+): AsyncGenerator<{ readonly row: StoredRow; readonly item: T }> {
+  for (let at = 0; at < rows.length; at += decodedAtOnce) {
+    const some = rows.slice(at, at + decodedAtOnce)
+    const items = await Promise.all(some.map(decode))
+    for (const [index, item] of items.entries()) {
+      if (item !== undefined) yield { row: some[index] as StoredRow, item }
+    }
   }
 }
 
@@ -145,3 +155,4 @@ function parsed(cursor: string): Record<string, unknown> | undefined {
 }
 
 const pageRowsMax = 1000
+const decodedAtOnce = 16

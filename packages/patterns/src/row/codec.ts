@@ -1,9 +1,10 @@
 /** Entity to row and back. A value that a row's own keys hold is not stored in the row again. */
-import type { Definition } from '../definition/entity.ts'
+import type { Definition, Index } from '../definition/entity.ts'
 import { Instant } from '../definition/instant.ts'
 import {
   formatKey,
   type KeyTemplate,
+  numbered,
   parseKey,
   recoverableNames,
   type Values,
@@ -32,17 +33,26 @@ export function ownLayout(definition: Definition): Layout {
   return { partition, row, names: Object.keys(properties) }
 }
 
-/** Copies hold what was chosen and, always, the keys of the entity they are copies of. */
+/** Copies hold what was chosen and, always, the keys of the entity they are copies of. A list's rows are numbered. */
 export function indexLayout(definition: Definition, label: string): Layout {
-  const index = definition.indexes[label]
-  if (index === undefined)
-    throw new PatternsError('InvalidDefinition', `${definition.name} has no index ${label}`)
+  const index = indexOf(definition, label)
   const partition = index.partition ?? definition.partition
-  const { row, copy } = index
-  const own = ownLayout(definition)
+  const { row, copy, list } = index
   const keys = [...partition.names, ...row.names, ...definition.partition.names, ...definition.row.names]
+  if (list === true) return { partition, row: numbered(row, listPage, listPageDigits), names: keys }
+  const own = ownLayout(definition)
   return { partition, row, names: copy === undefined ? own.names : [...new Set([...keys, ...copy])] }
 }
+
+export function indexOf({ name, indexes }: Definition, label: string): Index {
+  const index = indexes[label]
+  if (index === undefined) throw new PatternsError('InvalidDefinition', `${name} has no index ${label}`)
+  return index
+}
+
+/** Behind the key of a list: which of its rows. No property can have this name. */
+const listPage = '#'
+export const listPageDigits = 4
 
 /** Values of the right types for all properties, or a refusal that names the first wrong one. */
 export function checkValues(definition: Definition, values: object): Values {

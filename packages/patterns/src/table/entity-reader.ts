@@ -48,6 +48,8 @@ export function openEntityReader(
   context: ReaderContext,
   definition: Definition,
   layout: Layout,
+  /** What a row stands for, if that is not what it holds; undefined leaves it out. */
+  behind?: (row: StoredRow) => Promise<object | undefined>,
 ): EntityReader {
   const { rows, seals } = context
   const { properties, type } = definition
@@ -56,7 +58,7 @@ export function openEntityReader(
 
   async function get(key: object, select?: readonly string[]): Promise<object | undefined> {
     const row = await getRow(key, select)
-    return row && decode(row, select)
+    return row && found(row, select)
   }
 
   async function getWhole(key: object): Promise<WholeEntity | undefined> {
@@ -81,7 +83,7 @@ export function openEntityReader(
       partitionKeys,
       take: asked.take,
       query: [definition.name, rangeFilter(asked), asked.select],
-      open: (partitionKey, behind) => inPartition(partitionKey, asked, undefined, behind),
+      open: (partitionKey, after) => inPartition(partitionKey, asked, undefined, after),
     })
   }
 
@@ -89,10 +91,10 @@ export function openEntityReader(
     partitionKey: string,
     asked: ReaderQuery,
     take: number | undefined,
-    behind?: Behind,
+    after?: Behind,
   ): Reading<object> {
     const partition = compare('PartitionKey', 'eq', { type: 'String', value: partitionKey })
-    const rest = behind && rowsBehind(behind)
+    const rest = after && rowsBehind(after)
     return reading(allOf([partition, rest, rangeFilter(asked)]), asked, take)
   }
 
@@ -122,8 +124,12 @@ export function openEntityReader(
       select: cellsOf(select),
       take,
       // A range of keys may hold rows that others have written there.
-      decode: async (row) => (isOfLayout(definition, layout, row) ? decode(row, select) : undefined),
+      decode: async (row) => (isOfLayout(definition, layout, row) ? found(row, select) : undefined),
     })
+  }
+
+  async function found(row: StoredRow, select?: readonly string[]): Promise<object | undefined> {
+    return behind === undefined ? decode(row, select) : behind(row)
   }
 
   async function decode(row: StoredRow, select?: readonly string[]): Promise<object | undefined> {

@@ -14,17 +14,22 @@ import type {
   Write,
   Concurrency,
 } from '../definition/entity.ts'
+import type { KeyTemplate } from '../definition/key-template.ts'
 import type { Columns } from '../filter/columns.ts'
 import type { Filter } from '../filter/filter.ts'
+import { openListReader, type UntypedListReader } from '../index-entities.ts'
+import { openInterPartitionReaders } from '../inter-partition-index.ts'
 import { checkNewestFirst } from '../log-tail.ts'
+import type { EntityPlace } from '../outbox/elsewhere.ts'
+import { withoutGone } from '../outbox/gone.ts'
 import { isPatternsError, PatternsError, type PatternsErrorCode } from '../patterns-error.ts'
 import type { Reading } from '../read/reading.ts'
-import { indexLayout, ownLayout } from '../row/codec.ts'
+import { indexLayout, indexOf, ownLayout } from '../row/codec.ts'
 import { waitBefore } from '../write/backoff.ts'
 import { write, type WriteContext, type Written } from '../write/execute.ts'
 import * as intents from '../write/intent.ts'
 import { load, type LoadOptions, type LoadResult } from './load.ts'
-import { type EntityReader, openEntityReader } from './entity-reader.ts'
+import { type EntityReader, openEntityReader, type ReaderQuery } from './entity-reader.ts'
 
 export interface Query<D extends Definition, Names extends readonly string[], K extends string> {
   /** Exactly these leading parts of the RowKey. */
@@ -79,7 +84,7 @@ export interface EntityTable<D extends Definition> {
   ): Reading<Selected<D, K>>
   /** The newest n; the row key must begin with `desc`. */
   latest(partition: Partial<PartitionOf<D>>, n: number): Promise<Stored<D>[]>
-  by<X extends IndexName<D>>(index: X): IndexReader<D, X>
+  by<X extends IndexName<D>>(index: X): ReaderOf<D, X>
   /** Many entities, grouped by partition; a result for each, in the order in which they are done. */
   load(
     entities: Iterable<Write<D>> | AsyncIterable<Write<D>>,
@@ -94,15 +99,48 @@ export interface Changed extends Written {
   readonly attempts: number
 }
 
+/** What an index offers follows from where its rows are, and whether they are copies or lists. */
+export type ReaderOf<D extends Definition, X extends IndexName<D>> = D['indexes'][X] extends {
+  readonly list: true
+}
+  ? ListReader<D, X>
+  : D['indexes'][X] extends { readonly partition: KeyTemplate }
+    ? RemoteIndexReader<D, X>
+    : IndexReader<D, X>
+
+type IndexRange<D extends Definition, X extends IndexName<D>> = Omit<
+  Query<D, D['indexes'][X]['row']['names'], never>,
+  'select'
+>
+type IndexScan<D extends Definition, X extends IndexName<D>> = Pick<IndexRange<D, X>, 'where' | 'take'>
+
 export interface IndexReader<D extends Definition, X extends IndexName<D>> {
   get(key: IndexKeyOf<D, X>): Promise<IndexCopy<D, X> | undefined>
-  query(
-    partition: IndexPartitionOf<D, X>,
-    query?: Omit<Query<D, D['indexes'][X]['row']['names'], never>, 'select'>,
-  ): Reading<IndexCopy<D, X>>
-  scan(
-    query?: Pick<Query<D, D['indexes'][X]['row']['names'], never>, 'where' | 'take'>,
-  ): Reading<IndexCopy<D, X>>
+  query(partition: Partial<IndexPartitionOf<D, X>>, query?: IndexRange<D, X>): Reading<IndexCopy<D, X>>
+  scan(query?: IndexScan<D, X>): Reading<IndexCopy<D, X>>
+}
+
+/** Reads the entity behind each copy and gives that; copies whose entity has moved on are left out. */
+export interface Verified {
+  readonly verify: true
+}
+
+/** Copies that follow a moment later. */
+export interface RemoteIndexReader<D extends Definition, X extends IndexName<D>> extends IndexReader<D, X> {
+  get(key: IndexKeyOf<D, X>): Promise<IndexCopy<D, X> | undefined>
+  get(key: IndexKeyOf<D, X>, options: Verified): Promise<Stored<D> | undefined>
+  query(partition: Partial<IndexPartitionOf<D, X>>, query: IndexRange<D, X> & Verified): Reading<Stored<D>>
+  query(partition: Partial<IndexPartitionOf<D, X>>, query?: IndexRange<D, X>): Reading<IndexCopy<D, X>>
+  scan(query: IndexScan<D, X> & Verified): Reading<Stored<D>>
+  scan(query?: IndexScan<D, X>): Reading<IndexCopy<D, X>>
+}
+
+/** Lists of the entities that have a value. */
+export interface ListReader<D extends Definition, X extends IndexName<D>> {
+  /** The entities that have it: the list first, then they, several at a time. */
+  get(key: IndexKeyOf<D, X>, options?: { readonly concurrency?: number }): Promise<Stored<D>[]>
+  /** Only the list. An eventual one may be a moment behind. */
+  keys(key: IndexKeyOf<D, X>): Promise<readonly EntityPlace[]>
 }
 
 export function openEntityTable<D extends Definition>(context: WriteContext, definition: D): EntityTable<D> {
@@ -121,7 +159,7 @@ export function openEntityTable<D extends Definition>(context: WriteContext, def
     query: (partition, query = {}) => reader.query(partition, query),
     scan: (query = {}) => reader.scan(query),
     latest,
-    by: (index) => indexReader(openEntityReader(context, definition, indexLayout(definition, index))),
+    by: (label) => openIndex(context, definition, label),
     load: (entities, options) => load(context, definition, entities, options),
   }
   return table as unknown as EntityTable<D>
@@ -138,14 +176,6 @@ export function openEntityTable<D extends Definition>(context: WriteContext, def
     } catch (error) {
       if (isPatternsError(error, 'NotFound')) return false
       throw error
-    }
-  }
-
-  function indexReader({ get, query, scan }: EntityReader): ReturnType<Untyped['by']> {
-    return {
-      get,
-      query: (partition, asked = {}) => query(partition, asked),
-      scan: (asked = {}) => scan(asked),
     }
   }
 
@@ -168,11 +198,40 @@ interface Untyped {
   query(partition: object, query?: object): Reading<object>
   scan(query?: object): Reading<object>
   latest(partition: object, n: number): Promise<object[]>
-  by(index: string): Pick<Untyped, 'query' | 'scan'> & Pick<EntityReader, 'get'>
+  by(index: string): UntypedIndex | UntypedListReader
   load(
     entities: Iterable<object> | AsyncIterable<object>,
     options?: LoadOptions,
   ): AsyncIterable<LoadResult<object>>
+}
+
+interface UntypedIndex {
+  get(key: object, options?: Partial<Verified>): Promise<object | undefined>
+  query(partition: object, query?: ReaderQuery & Partial<Verified>): Reading<object>
+  scan(query?: ReaderQuery & Partial<Verified>): Reading<object>
+}
+
+function openIndex(
+  context: WriteContext,
+  definition: Definition,
+  label: string,
+): UntypedIndex | UntypedListReader {
+  const { partition, table, container, list } = indexOf(definition, label)
+  const rows = context.rowsAt({ table, container })
+  if (list === true) return openListReader(context, rows, definition, label)
+  if (partition === undefined) {
+    return indexReader(() => openEntityReader(context, definition, indexLayout(definition, label)))
+  }
+  const { copies, verified } = openInterPartitionReaders(context, withoutGone(rows), definition, label)
+  return indexReader(({ verify }) => (verify === true ? verified : copies))
+}
+
+function indexReader(readerFor: (options: Partial<Verified>) => EntityReader): UntypedIndex {
+  return {
+    get: (key, options = {}) => readerFor(options).get(key),
+    query: (partition, query = {}) => readerFor(query).query(partition, query),
+    scan: (query = {}) => readerFor(query).scan(query),
+  }
 }
 
 type Compute = (current: object | undefined) => object | undefined | Promise<object | undefined>

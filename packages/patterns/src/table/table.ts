@@ -1,17 +1,21 @@
 /** A table of the service as the library sees it: where definitions meet a client. */
-import { openRows, type RowsClient } from '../client/rows.ts'
+import { type BlobRowsClient, openBlobRows } from '../client/blob-rows.ts'
+import { openRows, type Rows, type RowsClient } from '../client/rows.ts'
 import { openSeries, type Series, type SeriesTable } from '../data-series.ts'
 import type { Definition } from '../definition/entity.ts'
 import type { Clock } from '../definition/instant.ts'
 import type { EdmType } from '../definition/properties.ts'
 import { type AnyOfReader, type DynamicTable, openAnyOf, openDynamic } from '../heterogeneous.ts'
-import { type Copies, copyFacets } from '../denormalisation.ts'
+import type { Copies } from '../denormalisation.ts'
+import type { Destination } from '../outbox/elsewhere.ts'
+import { openAnnouncer } from '../outbox/registry.ts'
+import { openRelay, type Relay, type RelayContext, type RelayOptions } from '../outbox/relay.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { openWide, type Wide, type WideTable } from '../wide-entities.ts'
-import { countFacets, type Counts } from '../relationships.ts'
+import type { Counts } from '../relationships.ts'
 import { type Backoff, usualBackoff } from '../write/backoff.ts'
-import { write, type WriteContext, type Written } from '../write/execute.ts'
-import { facetsOf } from '../write/facets.ts'
+import { write, type Written } from '../write/execute.ts'
+import { elsewhereOf, facetsOf } from '../write/facets.ts'
 import type { Intent } from '../write/intent.ts'
 import { systemSources } from '../write/plan.ts'
 import type { Seal } from '../write/seal.ts'
@@ -25,6 +29,10 @@ export interface TableOptions {
   readonly copies?: readonly Copies[]
   /** How many children entities have, in the same partition. */
   readonly counts?: readonly Counts[]
+  /** Other tables that indexes and lists live in, by the names that definitions give them. */
+  readonly tables?: Readonly<Record<string, RowsClient>>
+  /** Containers that lists live in, by the names that definitions give them. */
+  readonly containers?: Readonly<Record<string, BlobRowsClient>>
   readonly backoff?: Partial<Backoff>
   readonly clock?: Clock
   readonly newGuid?: () => string
@@ -40,6 +48,8 @@ export interface Table {
   anyOf<D extends readonly [Definition, ...Definition[]]>(...definitions: D): AnyOfReader<D[number]>
   wide<D extends Definition>(definition: Wide<D>): WideTable<D>
   series<D extends Definition, E extends EdmType>(definition: Series<D, E>): SeriesTable<D, E>
+  /** Keeps what these definitions have outside their partitions. Nothing happens until it is started. */
+  relay(definitions: readonly Definition[], options?: RelayOptions): Relay
   /** Rows of any type, as they are. */
   readonly dynamic: DynamicTable
 }
@@ -47,29 +57,31 @@ export interface Table {
 /** Adds one policy to the client, which watches for lost answers. */
 export function openTable(client: RowsClient, options: TableOptions = {}): Table {
   const { seals = [], copies = [], counts = [], backoff, clock, newGuid, onCommit } = options
-  const context: WriteContext = {
+  const rows = openRows(client)
+  const context: RelayContext = {
     ...systemSources,
     ...(clock && { clock }),
     ...(newGuid && { newGuid }),
-    rows: openRows(client),
+    rows,
     backoff: { ...usualBackoff, ...backoff },
     seals,
     onCommit,
-    facetsOf: (definition) => [
-      ...facetsOf(definition),
-      ...copyFacets(copies, definition),
-      ...countFacets(counts, definition),
-    ],
+    facetsOf: (definition) => facetsOf(definition, copies, counts),
+    elsewhereOf,
+    announce: openAnnouncer(rows),
+    rowsAt: openDestinations(rows, options),
   }
   return {
     name: client.tableName,
     of(definition) {
       checkSeals(definition, seals)
+      for (const { destination } of elsewhereOf(definition)) context.rowsAt(destination)
       // Asked for here as well, so that a definition this table cannot keep is refused at once.
       context.facetsOf(definition)
       return openEntityTable(context, definition)
     },
     transaction: (intents) => write(context, intents),
+    relay: (definitions, relayOptions) => openRelay(context, definitions, relayOptions),
     anyOf: (...definitions) => openAnyOf(context, definitions),
     wide(definition) {
       for (const part of definition.parts) checkSeals(part.definition, seals)
@@ -77,6 +89,29 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     },
     series: (definition) => openSeries(context, definition),
     dynamic: openDynamic(context),
+  }
+}
+
+/** Each is opened once, and refused if it was not given. */
+function openDestinations(
+  own: Rows,
+  { tables = {}, containers = {} }: TableOptions,
+): (destination: Destination) => Rows {
+  const opened = new Map<string, Rows>()
+  return ({ table, container }) => {
+    if (table === undefined && container === undefined) return own
+    const name = container === undefined ? `table ${table}` : `container ${container}`
+    const known = opened.get(name) ?? open(table, container)
+    if (known === undefined) throw new PatternsError('InvalidDefinition', `openTable was given no ${name}`)
+    opened.set(name, known)
+    return known
+  }
+
+  function open(table: string | undefined, container: string | undefined): Rows | undefined {
+    const blobs = container === undefined ? undefined : containers[container]
+    if (blobs !== undefined) return openBlobRows(blobs)
+    const client = table === undefined ? undefined : tables[table]
+    return client && openRows(client)
   }
 }
 

@@ -3,6 +3,7 @@ import { compare, allOf } from '../filter/filter.ts'
 import type { Commit, Rows } from '../client/rows.ts'
 import type { Definition } from '../definition/entity.ts'
 import { formatKey } from '../definition/key-template.ts'
+import type { Destination } from '../outbox/elsewhere.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { decodeEntity, foreignCells, ownLayout } from '../row/codec.ts'
 import type { Row, StoredRow } from '../row/row.ts'
@@ -25,6 +26,10 @@ export interface WriteContext extends Sources {
   /** Told of every transaction that was committed. */
   readonly onCommit?: ((steps: readonly Step[]) => void) | undefined
   facetsOf(definition: Definition): readonly Facet[]
+  /** Before a transaction with an entry in the outbox: makes sure that a relay will find it. */
+  announce(steps: readonly Step[]): Promise<void>
+  /** Where an index or a list lives that is not in the table itself. */
+  rowsAt(destination: Destination): Rows
 }
 
 /** One transaction, whatever the number of intents: all of them, or none. */
@@ -35,6 +40,7 @@ export async function write(context: WriteContext, intents: readonly Intent[]): 
     const steps = planned.flat()
     checkSteps(steps)
     if (steps.length === 0) return wanted.map(() => ({ etag: undefined }))
+    await context.announce(steps)
     const commit = await context.rows.commit(steps)
     if (commit.kind === 'committed') {
       context.onCommit?.(steps)
@@ -54,7 +60,9 @@ async function planOne(context: WriteContext, wanted: Wanted): Promise<readonly 
     facets.map((facet) => readNeeds(context, change, facet.needs?.(change) ?? [])),
   )
   const steps = stepsOf(change, facets, found)
-  return Promise.all(steps.map((step) => sealStep(context, wanted.definition, step)))
+  return Promise.all(
+    steps.map((step) => sealStep(context.rows.table, context.seals, wanted.definition, step)),
+  )
 }
 
 async function readBefore(context: WriteContext, wanted: Wanted): Promise<Known | 'absent'> {
@@ -77,7 +85,7 @@ function readNeeds(context: WriteContext, change: Change, needs: readonly Need[]
   return Promise.all(needs.map((need) => readNeed(context.rows, partitionKey, need)))
 }
 
-async function readNeed(rows: Rows, partitionKey: string, need: Need): Promise<StoredRow[]> {
+export async function readNeed(rows: Rows, partitionKey: string, need: Need): Promise<StoredRow[]> {
   if ('rowKey' in need) {
     const row = await rows.get(partitionKey, need.rowKey)
     return row === undefined ? [] : [row]
@@ -129,8 +137,9 @@ async function openCells(
   return cells
 }
 
-async function sealStep(
-  { rows: { table }, seals }: WriteContext,
+export async function sealStep(
+  table: string,
+  seals: readonly Seal[],
   definition: Definition,
   step: Step,
 ): Promise<Step> {

@@ -4,7 +4,7 @@ import type { Definition } from '../definition/entity.ts'
 import { type Clock, systemClock } from '../definition/instant.ts'
 import type { Values } from '../definition/key-template.ts'
 import { PatternsError, unreachable } from '../patterns-error.ts'
-import { checkSomeValues, checkValues } from '../row/codec.ts'
+import { checkSomeValues, checkValues, indexLayout } from '../row/codec.ts'
 import { checkRow, jsonBytes, limits } from '../row/limits.ts'
 import type { StoredRow } from '../row/row.ts'
 import type { Change, Facet, Known, Wanted } from './facet.ts'
@@ -177,13 +177,11 @@ export function keyValues(definition: Definition, key: object): Values {
 }
 
 /** As the type Patch says; for callers whose types were lost. */
-function checkPatchable(
-  { name, properties, partition, row, indexes }: Definition,
-  changed: readonly string[],
-): void {
+function checkPatchable(definition: Definition, changed: readonly string[]): void {
+  const { name, properties, partition, row, indexes } = definition
   const feeds = new Set([...partition.names, ...row.names])
-  for (const index of Object.values(indexes)) {
-    for (const each of [...index.row.names, ...(index.copy ?? Object.keys(properties))]) feeds.add(each)
+  for (const label of Object.keys(indexes)) {
+    for (const each of indexLayout(definition, label).names) feeds.add(each)
   }
   for (const each of changed) {
     if (feeds.has(each))

@@ -123,3 +123,32 @@ export const leadOfTeam = copies({
   link: { id: 'lead' },
   properties: { leadName: 'name', leadAge: 'age' },
 })
+
+/** Everything that is kept outside the partition, and a list inside it. */
+export const Colleague = entity('Colleague', {
+  properties: {
+    department: string(),
+    id: int32(),
+    email: string(),
+    name: string(),
+    age: int32().optional(),
+    remark: string().optional(),
+  },
+  partition: key(text('department')),
+  row: key('empid_', digits('id', 6)),
+  indexes: {
+    byEmail: {
+      partition: key('mail_', spread(2, 'email')),
+      row: key('mail_', text('email')),
+      copy: ['name', 'age'],
+    },
+    byAge: {
+      partition: key('ages'),
+      row: key(text('name'), text('department'), digits('id', 6)),
+      table: 'ages',
+      copy: ['age'],
+    },
+    namesakes: { row: key('name_', text('name')), list: true },
+    allNamesakes: { partition: key('names'), row: key('name_', text('name')), list: true, table: 'names' },
+  },
+})

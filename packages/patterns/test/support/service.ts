@@ -7,9 +7,9 @@ import type { Faults } from './faults.ts'
 export interface TestService {
   readonly connectionString: string
   /** A client for a new table, each with a name of its own. */
-  newTable(faults?: Faults): Promise<TableClient>
+  newTable(faults?: Pick<Faults, 'policy'>): Promise<TableClient>
   /** Another client of the same table. */
-  clientOf(table: string, faults?: Faults): TableClient
+  clientOf(table: string, faults?: Pick<Faults, 'policy'>): TableClient
   close(): Promise<void>
 }
 
@@ -31,14 +31,14 @@ function testService(connectionString: string, close: () => Promise<void>): Test
   const made: string[] = []
   return { connectionString, newTable, clientOf, close: dropAndClose }
 
-  async function newTable(faults?: Faults): Promise<TableClient> {
+  async function newTable(faults?: Pick<Faults, 'policy'>): Promise<TableClient> {
     const name = `${prefix}${made.length}`
     made.push(name)
     await TableServiceClient.fromConnectionString(connectionString, options).createTable(name)
     return clientOf(name, faults)
   }
 
-  function clientOf(table: string, faults?: Faults): TableClient {
+  function clientOf(table: string, faults?: Pick<Faults, 'policy'>): TableClient {
     const client = TableClient.fromConnectionString(connectionString, table, options)
     // Inside the retries, so that each attempt can fail on its own.
     if (faults !== undefined) client.pipeline.addPolicy(faults.policy, { phase: 'Sign' })
