@@ -1,0 +1,112 @@
+/** What was found, counted and shown. */
+import type { Column } from './check-client.ts'
+import type { ValueGap, ValueMatrix } from './check-values.ts'
+import type { Result } from './program.ts'
+import { scenarios } from './scenarios.ts'
+
+export interface Matrix {
+  readonly columns: readonly Column[]
+  readonly values: ValueMatrix
+}
+
+const marks = { pass: '✓', fail: '✗', gap: '–' } as const satisfies Record<Result['kind'], string>
+
+export function markOf(result: Result | undefined): string {
+  return marks[result?.kind ?? 'fail']
+}
+
+/** Rows of the scenario table, headed by the clients' names. */
+export function scenarioRows({ columns }: Matrix): string[][] {
+  return [
+    ['', ...columns.map(({ client }) => client.name)],
+    ...scenarios.map((name) => [name, ...columns.map(({ results }) => markOf(results.get(name)))]),
+  ]
+}
+
+/** Rows of the value table: who wrote in rows, who read in columns. */
+export function valueRows({ columns, values }: Matrix): string[][] {
+  const names = columns.map(({ client }) => client.name)
+  return [
+    ['written by ↓ read by →', ...names],
+    ...names.map((writer) => [writer, ...names.map((reader) => markOf(values.cell(writer, reader)))]),
+  ]
+}
+
+export interface Note {
+  readonly where: string
+  readonly result: Result
+}
+
+/** All that is not a plain pass, with its reason. */
+export function notesOf(matrix: Matrix): Note[] {
+  return resultsOf(matrix).filter(({ result }) => result.kind !== 'pass')
+}
+
+/** Values that a client cannot hold, those of one reason together. */
+export function valueGapLines({ values }: Matrix): string[] {
+  const groups = new Map<string, { readonly first: ValueGap; readonly names: string[] }>()
+  for (const gap of values.gaps) {
+    const id = `${gap.client} ${gap.verb} ${gap.reason}`
+    const group = groups.get(id) ?? { first: gap, names: [] }
+    group.names.push(gap.value)
+    groups.set(id, group)
+  }
+  return [...groups.values()].map(
+    ({ first: { client, verb, reason }, names }) => `${client} cannot ${verb} ${names.join(', ')}: ${reason}`,
+  )
+}
+
+/** One for each scenario and client, and one for each pair of clients. */
+export function countResults(matrix: Matrix): Record<Result['kind'], number> {
+  const count = { pass: 0, fail: 0, gap: 0 }
+  for (const { result } of resultsOf(matrix)) count[result.kind]++
+  return count
+}
+
+function resultsOf({ columns, values }: Matrix): Note[] {
+  return [
+    ...columns.flatMap(({ client, results }) =>
+      scenarios.map((name) => ({
+        where: `${client.name} ${name}`,
+        result: results.get(name) ?? ({ kind: 'fail', reason: 'not run' } as const),
+      })),
+    ),
+    ...columns.flatMap(({ client: writer }) =>
+      columns.map(({ client: reader }) => ({
+        where: `values of ${writer.name} read by ${reader.name}`,
+        result: values.cell(writer.name, reader.name),
+      })),
+    ),
+  ]
+}
+
+export function renderForTerminal(matrix: Matrix): string {
+  const about = matrix.columns.map(
+    ({ client, identity }) =>
+      `${client.name}: ${identity === undefined ? 'unknown' : `${identity.client} ${identity.version}, ${identity.runtime}`}`,
+  )
+  const notes = notesOf(matrix).map(
+    ({ where, result }) => `${markOf(result)} ${where}: ${'reason' in result ? result.reason : ''}`,
+  )
+  return [
+    ...about,
+    '',
+    ...aligned(scenarioRows(matrix)),
+    '',
+    ...aligned(valueRows(matrix)),
+    '',
+    ...notes,
+    ...valueGapLines(matrix).map((line) => `– ${line}`),
+    '',
+  ].join('\n')
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
