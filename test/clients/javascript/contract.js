@@ -89,7 +89,7 @@ export function readValues() {
 }
 
 /** The canonical text of a double. */
-function doubleText(number) {
+export function doubleText(number) {
   if (Number.isNaN(number)) return 'NaN'
   if (Object.is(number, -0)) return '-0'
   return String(number).replace('Infinity', 'INF')
