@@ -30,11 +30,7 @@ export async function checkValues(
   const cells = new Map<string, Result>()
   const service = await startService('values')
   try {
-    await fetch(`${service.url}/Tables?${service.sas}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-      body: JSON.stringify({ TableName: table }),
-    })
+    await service.post('Tables', { TableName: table })
     const written = new Map<string, ReadonlySet<string> | Result>(
       await each(clients, async (writer) => [writer.name, await write(writer).catch(failed)]),
     )

@@ -2,7 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rootFolder } from './clients.ts'
-import { type Matrix, notesOf, scenarioRows, valueGapLines, valueRows } from './matrix.ts'
+import {
+  identityRows,
+  type Matrix,
+  notesOf,
+  padded,
+  scenarioRows,
+  valueGapLines,
+  valueRows,
+} from './matrix.ts'
 
 const file = join(rootFolder, 'docs/compatibility.md')
 const begin = '<!-- matrix: written by `npm run test:clients -- --write` -->'
@@ -17,24 +25,15 @@ export function writeDocument(matrix: Matrix): void {
 }
 
 function rendered(matrix: Matrix): string {
-  const versions = [
-    ['client', 'library', 'version', 'runtime'],
-    ...matrix.columns.map(({ client, identity }) => [
-      client.name,
-      identity?.client ?? '',
-      identity?.version ?? '',
-      identity?.runtime ?? '',
-    ]),
-  ]
   const reasons = [
-    ...notesOf(matrix).map(({ where, result }) => `${where}: ${'reason' in result ? result.reason : ''}`),
+    ...notesOf(matrix).map(({ where, reason }) => `${where}: ${reason}`),
     ...valueGapLines(matrix),
   ]
   return `
 
 Run on ${new Date().toISOString().slice(0, 10)}.
 
-${table(versions)}
+${table(identityRows(matrix))}
 
 ### Scenarios
 
@@ -52,8 +51,8 @@ ${reasons.map((reason) => `- ${reason}`).join('\n') || 'None.'}
 }
 
 function table(rows: readonly (readonly string[])[]): string {
-  const [heading = [], ...body] = rows
-  return [heading, heading.map(() => '---'), ...body]
-    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+  const [heading = [], ...body] = padded(rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|'))))
+  return [heading, heading.map(({ length }) => '-'.repeat(length)), ...body]
+    .map((row) => `| ${row.join(' | ')} |`)
     .join('\n')
 }
