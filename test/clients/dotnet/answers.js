@@ -15,7 +15,7 @@ export async function send(request, signature) {
 /** The answer must be this refusal, in the form that the client takes a code from. */
 export async function refused(request, status, code, signature) {
   const answer = await send(request, signature)
-  assert.deepEqual([answer.status, errorOf(answer).code], [status, code], answer.body)
+  assert.deepEqual([answer.status, errorOf(answer).code], [status, code])
 }
 
 /** A group that went through: the answers to its operations. */
@@ -30,7 +30,7 @@ export async function refusedGroup(request, status, code, index) {
   const parts = await sendGroup(request)
   assert.equal(parts.length, 1)
   const [part] = parts
-  assert.deepEqual([part.status, errorOf(part).code], [status, code], part.body)
+  assert.deepEqual([part.status, errorOf(part).code], [status, code])
   assert.equal(/"value":"(\d+):/.exec(part.body)?.[1], String(index), part.body)
 }
 

@@ -22,9 +22,16 @@ const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
 const command = join(rootFolder, 'packages/service/dist/src/command/partita.js')
 const readyMsMax = 30_000
 
+const folders = new Set<string>()
+// After the processes that write there were ended by the same event.
+process.on('exit', () => {
+  for (const folder of folders) removeFolder(folder)
+})
+
 /** Every table that a program makes begins with `prefix`. */
 export async function startService(prefix: string): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'partita-clients-'))
+  folders.add(folder)
   const readyFile = join(folder, 'ready.json')
   const server = start(
     process.execPath,
@@ -63,8 +70,13 @@ export async function startService(prefix: string): Promise<Service> {
     const late = setTimeout(server.kill, 10_000)
     await server.ended
     clearTimeout(late)
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }
+}
+
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  folders.delete(folder)
 }
 
 function environmentOf(url: string, sas: string, flakyUrl: string, prefix: string): Record<string, string> {
