@@ -141,9 +141,10 @@ function linesOf({ stdout }: Outcome): readonly Line[] {
     .map((line) => JSON.parse(line) as Line)
 }
 
-/** One line: the last that was said, which is where programs and installers put their reason. */
+/** One line: the last that was said, which is where installers put their reason. All of it goes to stderr. */
 function failureOf({ code, timedOut, stdout, stderr }: Outcome): string {
   if (timedOut) return 'took too long'
+  process.stderr.write(stderr)
   const said = stderr.trim() || stdout.trim()
   return `exit ${code}: ${said.split('\n').at(-1) ?? ''}`
 }

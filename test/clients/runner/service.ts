@@ -46,9 +46,7 @@ export async function startService(prefix: string): Promise<Service> {
         TABLES_URL: url,
         TABLES_ACCOUNT: account,
         TABLES_KEY: key,
-        TABLES_CONNECTION_STRING:
-          `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};` +
-          `TableEndpoint=${url};TableSecondaryEndpoint=${url}-secondary;`,
+        TABLES_CONNECTION_STRING: `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};TableEndpoint=${url};`,
         TABLES_SAS_URL: `${url}?${sas}`,
         TABLES_FLAKY_URL: `${flakyUrl}/${account}`,
         TABLES_PREFIX: prefix,
