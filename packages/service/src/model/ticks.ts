@@ -12,8 +12,7 @@ export type Clock = () => Ticks
 const ticksPerSecond = 10_000_000
 const ticksPerMs = 10_000
 const unixEpochSeconds = 62_135_596_800
-const dateTimePattern =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))?$/
+const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))?$/
 
 export const ticksMax = (3_155_378_976_000_000_000n - 1n) as Ticks
 
