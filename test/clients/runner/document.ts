@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rootFolder } from './clients.ts'
-import { type Matrix, notesOf, scenarioRows, valueGapLines, valueRows } from './matrix.ts'
+import { leftOutLines, type Matrix, notesOf, scenarioRows, valueGapLines, valueRows } from './matrix.ts'
 
 const file = join(rootFolder, 'docs/compatibility.md')
 const begin = '<!-- matrix: written by `npm run test:clients -- --write` -->'
@@ -29,6 +29,7 @@ function rendered(matrix: Matrix): string {
   const reasons = [
     ...notesOf(matrix).map(({ where, result }) => `${where}: ${'reason' in result ? result.reason : ''}`),
     ...valueGapLines(matrix),
+    ...leftOutLines(),
   ]
   return `
 
@@ -37,6 +38,8 @@ Run on ${new Date().toISOString().slice(0, 10)}.
 ${table(versions)}
 
 ### Scenarios
+
+✓ all of it passes, ◐ all but something that the client lacks, – the client cannot do it, ✗ it fails.
 
 ${table(scenarioRows(matrix))}
 
