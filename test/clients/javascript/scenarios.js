@@ -348,6 +348,7 @@ export const scenarios = {
     const { geoReplication } = await nameService.getStatistics()
     assert.equal(geoReplication.status, 'live')
     assert(Math.abs(Date.now() - geoReplication.lastSyncTime.getTime()) < hourMs)
+    return 'only where the account is in the host, not in the path'
   },
 
   async keys() {

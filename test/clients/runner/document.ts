@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { rootFolder } from './clients.ts'
 import {
   identityRows,
+  leftOutLines,
   type Matrix,
   notesOf,
   padded,
@@ -28,6 +29,7 @@ function rendered(matrix: Matrix): string {
   const reasons = [
     ...notesOf(matrix).map(({ where, reason }) => `${where}: ${reason}`),
     ...valueGapLines(matrix),
+    ...leftOutLines(),
   ]
   return `
 

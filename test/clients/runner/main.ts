@@ -27,8 +27,8 @@ async function main(args: readonly string[]): Promise<number> {
   const matrix = await check(chosen(positionals))
   print(renderForTerminal(matrix))
   if (options.write) writeDocument(matrix)
-  const { pass, fail, gap } = countResults(matrix)
-  print(`\nℹ pass ${pass}\nℹ fail ${fail}\nℹ gap ${gap}\n`)
+  const { pass, partial, fail, gap } = countResults(matrix)
+  print(`\nℹ pass ${pass}\nℹ partial ${partial}\nℹ fail ${fail}\nℹ gap ${gap}\n`)
   return fail === 0 ? 0 : 1
 }
 

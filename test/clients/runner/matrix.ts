@@ -1,6 +1,7 @@
 /** What was found, counted and shown. */
 import type { Column } from './check-client.ts'
 import type { ValueGap, ValueMatrix } from './check-values.ts'
+import { leftOut } from './clients.ts'
 import type { Result } from './program.ts'
 import { scenarios } from './scenarios.ts'
 
@@ -9,7 +10,10 @@ export interface Matrix {
   readonly values: ValueMatrix
 }
 
-const marks = { pass: '✓', fail: '✗', gap: '–' } as const satisfies Record<Result['kind'], string>
+const marks = { pass: '✓', partial: '◐', fail: '✗', gap: '–' } as const satisfies Record<
+  Result['kind'],
+  string
+>
 
 function markOf(result: Result | undefined): string {
   return marks[result?.kind ?? 'fail']
@@ -72,9 +76,13 @@ export function valueGapLines({ values }: Matrix): string[] {
   )
 }
 
+export function leftOutLines(): string[] {
+  return leftOut.map(({ name, reason }) => `${name} is left out: ${reason}`)
+}
+
 /** One for each scenario and client, and one for each pair of clients. */
 export function countResults(matrix: Matrix): Record<Result['kind'], number> {
-  const count = { pass: 0, fail: 0, gap: 0 }
+  const count = { pass: 0, partial: 0, fail: 0, gap: 0 }
   for (const { result } of resultsOf(matrix)) count[result.kind]++
   return count
 }
@@ -105,7 +113,7 @@ export function renderForTerminal(matrix: Matrix): string {
     ...padded(valueRows(matrix)).map(spaced),
     '',
     ...notesOf(matrix).map(({ where, result, reason }) => `${markOf(result)} ${where}: ${reason}`),
-    ...valueGapLines(matrix).map((line) => `${marks.gap} ${line}`),
+    ...[...valueGapLines(matrix), ...leftOutLines()].map((line) => `${marks.gap} ${line}`),
     '',
   ].join('\n')
 }

@@ -13,6 +13,8 @@ export interface Identity {
 /** What became of a scenario, a value or a cell. */
 export type Result =
   | { readonly kind: 'pass' }
+  /** All passed but for something that the client lacks. */
+  | { readonly kind: 'partial'; readonly reason: string }
   | { readonly kind: 'fail'; readonly reason: string }
   | { readonly kind: 'gap'; readonly reason: string }
 
@@ -56,8 +58,9 @@ export async function runScenarios(client: Client, service: Service): Promise<Sc
 const twice: Result = { kind: 'fail', reason: 'reported twice' }
 
 function resultOf(line: Line): Result {
+  const gap = line['gap']
+  if (typeof gap === 'string') return { kind: line['ok'] === true ? 'partial' : 'gap', reason: gap }
   if (line['ok'] === true) return { kind: 'pass' }
-  if (typeof line['gap'] === 'string') return { kind: 'gap', reason: line['gap'] }
   return { kind: 'fail', reason: typeof line['error'] === 'string' ? line['error'] : JSON.stringify(line) }
 }
 
