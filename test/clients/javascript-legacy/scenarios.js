@@ -119,6 +119,7 @@ export const scenarios = {
     const { entries } = await service.queryEntities(table, new TableQuery().select('RowKey', 'b'), null)
     const [row] = entries
     assert.deepEqual([row.RowKey._, row.b._, 'a' in row, 'PartitionKey' in row], ['r', 2, false, false])
+    return 'only queries select, not the retrieval of one entity'
   },
 
   async filters() {
@@ -380,7 +381,6 @@ export const scenarios = {
   },
 
   async retries() {
-    // The filters that come with the client call no status of a server's failure retryable.
     const filter = new azure.RetryPolicyFilter(3, 10)
     filter.shouldRetry = (status) => ({ retryable: status >= 500 })
     const open = () => azure.createTableService(given.account, given.key, given.flakyUrl)
@@ -396,6 +396,7 @@ export const scenarios = {
     await patient.deleteTable(table)
     const impatient = withPromises(open())
     await refused(impatient.retrieveEntity(`${given.prefix}noretries`, 'p', 'r'), 503, 'ServerBusy')
+    return 'the filters that come with the client do not retry after 503; one that is told to does'
   },
 }
 
@@ -450,6 +451,6 @@ async function refused(promise, status, code) {
     (reason) => reason,
   )
   assert.equal(error.name, 'StorageError', error)
-  assert.deepEqual([error.statusCode, error.code], [status, code], error.message)
+  assert.deepEqual([error.statusCode, error.code], [status, code])
   return error
 }

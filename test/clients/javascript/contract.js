@@ -16,7 +16,7 @@ export const given = {
 /** Thrown where the client itself cannot do what is asked for. */
 export class Gap extends Error {}
 
-/** Runs what the command line says. */
+/** Runs what the command line says. A scenario returns what its client lacks, if anything. */
 export async function runProgram({ identity, scenarios, writeValue, readValue, pageFirst, pageRest }) {
   const [command, table, argument] = process.argv.slice(2)
   switch (command) {
@@ -25,7 +25,7 @@ export async function runProgram({ identity, scenarios, writeValue, readValue, p
       for (const [scenario, run] of Object.entries(scenarios)) {
         await attempt(
           () => run(),
-          () => ({ scenario, ok: true }),
+          (lack) => ({ scenario, ok: true, gap: lack }),
           (gap) => ({ scenario, gap }),
           (error) => ({ scenario, ok: false, error }),
         )
@@ -89,7 +89,7 @@ export function readValues() {
 }
 
 /** The canonical text of a double. */
-function doubleText(number) {
+export function doubleText(number) {
   if (Number.isNaN(number)) return 'NaN'
   if (Object.is(number, -0)) return '-0'
   return String(number).replace('Infinity', 'INF')

@@ -40,8 +40,8 @@ def run_scenarios(form, clients):
     print_lines([identity])
     for name, scenario in scenarios_of(clients).items():
         try:
-            scenario()
-            print_lines([{"scenario": name, "ok": True}])
+            lack = scenario()
+            print_lines([{"scenario": name, "ok": True, **({"gap": lack} if lack else {})}])
         except Exception as error:
             traceback.print_exc()
             text = re.sub(r"\s+", " ", str(error)) or repr(error)

@@ -40,7 +40,7 @@ UNUSUAL_KEYS = [
 
 
 def scenarios_of(clients):
-    """The scenarios by their names, for one form of the client."""
+    """The scenarios by their names, for one form of the client. Each returns what the client lacks, if anything."""
     scenarios = Scenarios(clients)
     names = [name for name in vars(Scenarios) if not name.startswith("_")]
     return {name.replace("_", "-"): getattr(scenarios, name) for name in names}
@@ -58,12 +58,12 @@ class Scenarios:
         prove(self._clients.table(f"{self._clients.prefix}key"))
 
     def connect_sas_url(self):
-        # A group goes to an address from which the client has cut the signature.
         prove(
             self._clients.table_of_url(self._clients.sas_url, f"{self._clients.prefix}sas"), with_group=False
         )
         signature = AzureSasCredential(self._clients.sas_url.partition("?")[2])
         prove(self._clients.table(f"{self._clients.prefix}sascredential", credential=signature))
+        return "a group leaves out a signature that is part of the address; one given as a credential is sent"
 
     def tables(self):
         name = f"{self._clients.prefix}tables"
@@ -107,6 +107,7 @@ class Scenarios:
         again = lambda: table.create_entity({"PartitionKey": "p", "RowKey": "r"})
         refused(ResourceExistsError, 409, "EntityAlreadyExists", again)
         refused(ResourceNotFoundError, 404, "ResourceNotFound", lambda: table.get_entity("p", "absent"))
+        return "errors of create_entity have no error_code; it is in their response"
 
     def merge(self):
         table = self._table_with_entity("merge")
@@ -352,6 +353,7 @@ class Scenarios:
         replication = service.get_service_stats()["geo_replication"]
         equal(replication["status"], "live")
         assert abs(replication["last_sync_time"] - datetime.now(timezone.utc)) < HOUR
+        return "only where the account is in the host, not in the path"
 
     def keys(self):
         table = self._new_table("keys")

@@ -1,6 +1,7 @@
 /** Values written by each client, and read by every client. */
 import { failed } from './check-client.ts'
 import type { Client } from './clients.ts'
+import { fewAtOnce } from './few-at-once.ts'
 import { readValuesOf, type Result, writeValues } from './program.ts'
 import { startService } from './service.ts'
 import { difference, readValues } from './values.ts'
@@ -22,27 +23,20 @@ export interface ValueGap {
 const values = readValues()
 const table = 'values'
 
-export async function checkValues(
-  clients: readonly Client[],
-  each: <Item, Done>(items: readonly Item[], work: (item: Item) => Promise<Done>) => Promise<Done[]>,
-): Promise<ValueMatrix> {
+export async function checkValues(clients: readonly Client[]): Promise<ValueMatrix> {
   const gaps = new Map<string, ValueGap>()
   const cells = new Map<string, Result>()
   const service = await startService('values')
   try {
-    await fetch(`${service.url}/Tables?${service.sas}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-      body: JSON.stringify({ TableName: table }),
-    })
-    const written = new Map<string, ReadonlySet<string> | Result>(
-      await each(clients, async (writer) => [writer.name, await write(writer).catch(failed)]),
+    await service.post('Tables', { TableName: table })
+    const written = new Map(
+      await fewAtOnce(clients, async (writer) => [writer.name, await write(writer).catch(failed)] as const),
     )
     const pairs = clients.flatMap((reader) => clients.map((writer) => ({ reader, writer })))
-    await each(pairs, async ({ reader, writer }) => {
-      const names = written.get(writer.name)
-      const result = names instanceof Set ? await read(reader, writer, names).catch(failed) : names
-      cells.set(slot(writer.name, reader.name), result as Result)
+    await fewAtOnce(pairs, async ({ reader, writer }) => {
+      const names = written.get(writer.name) ?? failed('not run')
+      const result = 'kind' in names ? names : await read(reader, writer, names).catch(failed)
+      cells.set(slot(writer.name, reader.name), result)
     })
   } finally {
     await service.close()
@@ -72,9 +66,10 @@ export async function checkValues(
       const answer = answers.get(value.name)
       if (typeof answer === 'string') note(reader, 'read', value.name, answer)
       else if (answer === undefined) differences.push(`${value.name} was not read`)
-      else differences.push(...[difference(value, answer.type, answer.text)].filter((it) => it !== undefined))
+      else differences.push(difference(value, answer.type, answer.text) ?? '')
     }
-    return differences.length === 0 ? { kind: 'pass' } : { kind: 'fail', reason: differences.join('; ') }
+    const found = differences.filter((text) => text !== '')
+    return found.length === 0 ? { kind: 'pass' } : failed(found.join('; '))
   }
 
   function note(client: Client, verb: ValueGap['verb'], value: string, reason: string): void {

@@ -2,7 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rootFolder } from './clients.ts'
-import { leftOutLines, type Matrix, notesOf, scenarioRows, valueGapLines, valueRows } from './matrix.ts'
+import {
+  identityRows,
+  leftOutLines,
+  type Matrix,
+  notesOf,
+  padded,
+  scenarioRows,
+  valueGapLines,
+  valueRows,
+} from './matrix.ts'
 
 const file = join(rootFolder, 'docs/compatibility.md')
 const begin = '<!-- matrix: written by `npm run test:clients -- --write` -->'
@@ -17,17 +26,8 @@ export function writeDocument(matrix: Matrix): void {
 }
 
 function rendered(matrix: Matrix): string {
-  const versions = [
-    ['client', 'library', 'version', 'runtime'],
-    ...matrix.columns.map(({ client, identity }) => [
-      client.name,
-      identity?.client ?? '',
-      identity?.version ?? '',
-      identity?.runtime ?? '',
-    ]),
-  ]
   const reasons = [
-    ...notesOf(matrix).map(({ where, result }) => `${where}: ${'reason' in result ? result.reason : ''}`),
+    ...notesOf(matrix).map(({ where, reason }) => `${where}: ${reason}`),
     ...valueGapLines(matrix),
     ...leftOutLines(),
   ]
@@ -35,11 +35,9 @@ function rendered(matrix: Matrix): string {
 
 Run on ${new Date().toISOString().slice(0, 10)}.
 
-${table(versions)}
+${table(identityRows(matrix))}
 
 ### Scenarios
-
-✓ all of it passes, ◐ all but something that the client lacks, – the client cannot do it, ✗ it fails.
 
 ${table(scenarioRows(matrix))}
 
@@ -55,8 +53,8 @@ ${reasons.map((reason) => `- ${reason}`).join('\n') || 'None.'}
 }
 
 function table(rows: readonly (readonly string[])[]): string {
-  const [heading = [], ...body] = rows
-  return [heading, heading.map(() => '---'), ...body]
-    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+  const [heading = [], ...body] = padded(rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|'))))
+  return [heading, heading.map(({ length }) => '-'.repeat(length)), ...body]
+    .map((row) => `| ${row.join(' | ')} |`)
     .join('\n')
 }

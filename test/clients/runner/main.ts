@@ -4,6 +4,7 @@ import { checkClient } from './check-client.ts'
 import { checkValues } from './check-values.ts'
 import { type Client, clients } from './clients.ts'
 import { writeDocument } from './document.ts'
+import { fewAtOnce } from './few-at-once.ts'
 import { countResults, type Matrix, renderForTerminal } from './matrix.ts'
 
 const usage = `Usage: npm run test:clients -- [options] [client …]
@@ -12,9 +13,6 @@ const usage = `Usage: npm run test:clients -- [options] [client …]
   --write   also put the matrix into docs/compatibility.md
   --help    this text
 `
-
-/** Some programs are compiled and many wait for answers, so more at once would only be slower. */
-const clientsAtOnce = 2
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -41,29 +39,14 @@ function chosen(names: readonly string[]): readonly Client[] {
 }
 
 async function check(these: readonly Client[]): Promise<Matrix> {
-  const columns = await each(these, async (client) => {
+  const columns = await fewAtOnce(these, async (client) => {
     const beganMs = performance.now()
     const column = await checkClient(client)
     process.stderr.write(`${client.name}: ${((performance.now() - beganMs) / 1000).toFixed(1)} s\n`)
     return column
   })
   const installed = columns.filter((column) => column.installed).map(({ client }) => client)
-  return { columns, values: await checkValues(installed, each) }
-}
-
-/** Works on a few items at a time, and returns what became of each in their order. */
-async function each<Item, Done>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Done>,
-): Promise<Done[]> {
-  const done: Done[] = []
-  const waiting = items.entries()
-  await Promise.all(
-    Array.from({ length: clientsAtOnce }, async () => {
-      for (const [index, item] of waiting) done[index] = await work(item)
-    }),
-  )
-  return done
+  return { columns, values: await checkValues(installed) }
 }
 
 function print(text: string): 0 {

@@ -15,8 +15,21 @@ const marks = { pass: '✓', partial: '◐', fail: '✗', gap: '–' } as const 
   string
 >
 
-export function markOf(result: Result | undefined): string {
+function markOf(result: Result | undefined): string {
   return marks[result?.kind ?? 'fail']
+}
+
+/** Rows that say what each client is. */
+export function identityRows({ columns }: Matrix): string[][] {
+  return [
+    ['client', 'library', 'version', 'runtime'],
+    ...columns.map(({ client, identity }) => [
+      client.name,
+      identity?.client ?? 'did not run',
+      identity?.version ?? '',
+      identity?.runtime ?? '',
+    ]),
+  ]
 }
 
 /** Rows of the scenario table, headed by the clients' names. */
@@ -39,11 +52,14 @@ export function valueRows({ columns, values }: Matrix): string[][] {
 export interface Note {
   readonly where: string
   readonly result: Result
+  readonly reason: string
 }
 
-/** All that is not a plain pass, with its reason. */
+/** All that is not a plain pass. */
 export function notesOf(matrix: Matrix): Note[] {
-  return resultsOf(matrix).filter(({ result }) => result.kind !== 'pass')
+  return resultsOf(matrix).flatMap(({ where, result }) =>
+    result.kind === 'pass' ? [] : [{ where, result, reason: result.reason }],
+  )
 }
 
 /** Values that a client cannot hold, those of one reason together. */
@@ -71,7 +87,7 @@ export function countResults(matrix: Matrix): Record<Result['kind'], number> {
   return count
 }
 
-function resultsOf({ columns, values }: Matrix): Note[] {
+function resultsOf({ columns, values }: Matrix): { readonly where: string; readonly result: Result }[] {
   return [
     ...columns.flatMap(({ client, results }) =>
       scenarios.map((name) => ({
@@ -89,32 +105,25 @@ function resultsOf({ columns, values }: Matrix): Note[] {
 }
 
 export function renderForTerminal(matrix: Matrix): string {
-  const about = matrix.columns.map(
-    ({ client, identity }) =>
-      `${client.name}: ${identity === undefined ? 'unknown' : `${identity.client} ${identity.version}, ${identity.runtime}`}`,
-  )
-  const notes = notesOf(matrix).map(
-    ({ where, result }) => `${markOf(result)} ${where}: ${'reason' in result ? result.reason : ''}`,
-  )
   return [
-    ...about,
+    ...padded(identityRows(matrix)).map(spaced),
     '',
-    ...aligned(scenarioRows(matrix)),
+    ...padded(scenarioRows(matrix)).map(spaced),
     '',
-    ...aligned(valueRows(matrix)),
+    ...padded(valueRows(matrix)).map(spaced),
     '',
-    ...notes,
-    ...[...valueGapLines(matrix), ...leftOutLines()].map((line) => `– ${line}`),
+    ...notesOf(matrix).map(({ where, result, reason }) => `${markOf(result)} ${where}: ${reason}`),
+    ...[...valueGapLines(matrix), ...leftOutLines()].map((line) => `${marks.gap} ${line}`),
     '',
   ].join('\n')
 }
 
-function aligned(rows: readonly (readonly string[])[]): string[] {
+function spaced(row: readonly string[]): string {
+  return row.join('  ').trimEnd()
+}
+
+/** Rows whose cells are as wide as the widest of their column. */
+export function padded(rows: readonly (readonly string[])[]): string[][] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
 }

@@ -40,7 +40,7 @@ export function start(file: string, args: readonly string[], options: ProcessOpt
     cwd: options.folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...options.environment },
+    env: { ...plainEnvironment(), ...options.environment },
   })
   running.add(child)
   let stdout = ''
@@ -80,4 +80,11 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // Nobody is left in the group.
   }
+}
+
+/** This process's environment without what would change the behaviour of the service or of a client. */
+function plainEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:PARTITA|AZURITE|AZURE|TABLES)_/.test(name)),
+  )
 }

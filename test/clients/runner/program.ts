@@ -21,6 +21,8 @@ export type Result =
 export interface ScenarioReport {
   readonly identity: Identity | undefined
   readonly results: ReadonlyMap<string, Result>
+  /** Why a scenario may not be among the results. */
+  readonly missing: string
 }
 
 export interface PresentedValue {
@@ -48,9 +50,9 @@ export async function runScenarios(client: Client, service: Service): Promise<Sc
     const name = line['scenario']
     if (typeof name === 'string') results.set(name, results.has(name) ? twice : resultOf(line))
   }
-  // What it did not come to has failed, and this says why.
-  if (outcome.code !== 0) results.set('', { kind: 'fail', reason: failureOf(outcome) })
-  return { identity, results }
+  if ([...results.values()].some(({ kind }) => kind === 'fail')) process.stderr.write(outcome.stderr)
+  const missing = outcome.code === 0 ? 'not reported' : failureOf(outcome)
+  return { identity, results, missing }
 }
 
 const twice: Result = { kind: 'fail', reason: 'reported twice' }

@@ -8,12 +8,10 @@ import { type FlakyProxy, startFlakyProxy } from './flaky-proxy.ts'
 import { run, start } from './processes.ts'
 
 export interface Service {
-  /** Of the account, without a slash at its end. */
-  readonly url: string
-  /** The query of a signature with every right. */
-  readonly sas: string
   /** What every program is told; see `README.md`. */
   readonly environment: Readonly<Record<string, string>>
+  /** Adds a table, or a row to one, so that a program finds it there. */
+  post(path: string, body: object): Promise<void>
   close(): Promise<void>
 }
 
@@ -24,9 +22,16 @@ const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
 const command = join(rootFolder, 'packages/service/dist/src/command/partita.js')
 const readyMsMax = 30_000
 
+const folders = new Set<string>()
+// After the processes that write there were ended by the same event.
+process.on('exit', () => {
+  for (const folder of folders) removeFolder(folder)
+})
+
 /** Every table that a program makes begins with `prefix`. */
 export async function startService(prefix: string): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'partita-clients-'))
+  folders.add(folder)
   const readyFile = join(folder, 'ready.json')
   const server = start(
     process.execPath,
@@ -36,23 +41,11 @@ export async function startService(prefix: string): Promise<Service> {
   let proxy: FlakyProxy | undefined
   try {
     const address = await readyAddress()
-    const url = `${address}/${account}`
     const sas = await fullSas(folder)
     proxy = await startFlakyProxy(address)
-    return { url, sas, environment: environmentOf(url, sas, proxy.url), close }
-
-    function environmentOf(url: string, sas: string, flakyUrl: string): Record<string, string> {
-      return {
-        TABLES_URL: url,
-        TABLES_ACCOUNT: account,
-        TABLES_KEY: key,
-        TABLES_CONNECTION_STRING: `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};TableEndpoint=${url};`,
-        TABLES_SAS_URL: `${url}?${sas}`,
-        TABLES_FLAKY_URL: `${flakyUrl}/${account}`,
-        TABLES_PREFIX: prefix,
-        TABLES_VALUES: join(clientsFolder, 'values.json'),
-      }
-    }
+    const url = `${address}/${account}`
+    const environment = environmentOf(url, sas, `${proxy.url}/${account}`, prefix)
+    return { environment, post: (path, body) => post(`${url}/${path}?${sas}`, body), close }
   } catch (error) {
     await close()
     throw error
@@ -77,10 +70,38 @@ export async function startService(prefix: string): Promise<Service> {
     const late = setTimeout(server.kill, 10_000)
     await server.ended
     clearTimeout(late)
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }
 }
 
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  folders.delete(folder)
+}
+
+function environmentOf(url: string, sas: string, flakyUrl: string, prefix: string): Record<string, string> {
+  return {
+    TABLES_URL: url,
+    TABLES_ACCOUNT: account,
+    TABLES_KEY: key,
+    TABLES_CONNECTION_STRING: `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};TableEndpoint=${url};`,
+    TABLES_SAS_URL: `${url}?${sas}`,
+    TABLES_FLAKY_URL: flakyUrl,
+    TABLES_PREFIX: prefix,
+    TABLES_VALUES: join(clientsFolder, 'values.json'),
+  }
+}
+
+async function post(url: string, body: object): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+}
+
+/** The query of an account signature with every right. */
 async function fullSas(folder: string): Promise<string> {
   const { code, stdout, stderr } = await run(
     process.execPath,
