@@ -93,6 +93,8 @@ func useTable(s *session, service *aztables.ServiceClient, name string) {
 	table := service.NewClient(s.prefix + name)
 	must(table.AddEntity(ctx, entity("p", "r", properties{"Name": "Ada"}), nil))
 	equal("Name", any("Ada"), get(table, "p", "r").Properties["Name"])
+	must(table.SubmitTransaction(ctx, []aztables.TransactionAction{action(aztables.TransactionTypeAdd, "grouped", nil)}, nil))
+	equal("rows", []string{"grouped", "r"}, rowKeys(query(table, nil)))
 	must(service.DeleteTable(ctx, s.prefix+name, nil))
 }
 
