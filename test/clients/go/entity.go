@@ -23,23 +23,23 @@ func decode(text []byte) aztables.EDMEntity {
 	return decoded
 }
 
-func (s *session) get(table *aztables.Client, partitionKey, rowKey string) aztables.EDMEntity {
-	return decode(must(table.GetEntity(s, partitionKey, rowKey, nil)).Value)
+func get(table *aztables.Client, partitionKey, rowKey string) aztables.EDMEntity {
+	return decode(must(table.GetEntity(ctx, partitionKey, rowKey, nil)).Value)
 }
 
 // query reads all pages.
-func (s *session) query(table *aztables.Client, options *aztables.ListEntitiesOptions) []aztables.EDMEntity {
+func query(table *aztables.Client, options *aztables.ListEntitiesOptions) []aztables.EDMEntity {
 	found := []aztables.EDMEntity{}
 	for pager := table.NewListEntitiesPager(options); pager.More(); {
-		for _, text := range must(pager.NextPage(s)).Entities {
+		for _, text := range must(pager.NextPage(ctx)).Entities {
 			found = append(found, decode(text))
 		}
 	}
 	return found
 }
 
-func (s *session) rowsWhere(table *aztables.Client, filter string) []string {
-	return rowKeys(s.query(table, &aztables.ListEntitiesOptions{Filter: to.Ptr(filter)}))
+func rowsWhere(table *aztables.Client, filter string) []string {
+	return rowKeys(query(table, &aztables.ListEntitiesOptions{Filter: to.Ptr(filter)}))
 }
 
 func rowKeys(entities []aztables.EDMEntity) []string {

@@ -19,7 +19,7 @@ type pageLine struct {
 }
 
 func pageFirst(s *session, tableName string) {
-	page := must(pagesFrom(s, tableName, position{}).NextPage(s))
+	page := must(pagesFrom(s, tableName, position{}).NextPage(ctx))
 	token := must(json.Marshal(position{page.NextPartitionKey, page.NextRowKey}))
 	printLine(pageLine{rowsOf(page), string(token)})
 }
@@ -29,7 +29,7 @@ func pageRest(s *session, tableName, token string) {
 	check(json.Unmarshal([]byte(token), &from))
 	rows := []string{}
 	for pager := pagesFrom(s, tableName, from); pager.More(); {
-		rows = append(rows, rowsOf(must(pager.NextPage(s)))...)
+		rows = append(rows, rowsOf(must(pager.NextPage(ctx)))...)
 	}
 	printLine(pageLine{Rows: rows})
 }

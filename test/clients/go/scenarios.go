@@ -89,17 +89,19 @@ func connectSasURL(s *session) {
 }
 
 func useTable(s *session, service *aztables.ServiceClient, name string) {
-	must(service.CreateTable(s, s.prefix+name, nil))
+	must(service.CreateTable(ctx, s.prefix+name, nil))
 	table := service.NewClient(s.prefix + name)
-	must(table.AddEntity(s, entity("p", "r", properties{"Name": "Ada"}), nil))
-	equal("Name", any("Ada"), s.get(table, "p", "r").Properties["Name"])
-	must(service.DeleteTable(s, s.prefix+name, nil))
+	must(table.AddEntity(ctx, entity("p", "r", properties{"Name": "Ada"}), nil))
+	equal("Name", any("Ada"), get(table, "p", "r").Properties["Name"])
+	must(table.SubmitTransaction(ctx, []aztables.TransactionAction{action(aztables.TransactionTypeAdd, "grouped", nil)}, nil))
+	equal("rows", []string{"grouped", "r"}, rowKeys(query(table, nil)))
+	must(service.DeleteTable(ctx, s.prefix+name, nil))
 }
 
 func tables(s *session) {
 	name := s.prefix + "tables"
-	equal("name of the created table", name, *must(s.service.CreateTable(s, name, nil)).TableName)
-	_, err := s.service.CreateTable(s, name, nil)
+	equal("name of the created table", name, *must(s.service.CreateTable(ctx, name, nil)).TableName)
+	_, err := s.service.CreateTable(ctx, name, nil)
 	refused(err, http.StatusConflict, aztables.TableAlreadyExists)
 
 	if !slices.Contains(tableNames(s, nil), name) {
@@ -108,16 +110,16 @@ func tables(s *session) {
 	byName := to.Ptr(fmt.Sprintf("TableName eq '%s'", name))
 	equal("tables of that name", []string{name}, tableNames(s, byName))
 
-	must(s.service.DeleteTable(s, name, nil))
+	must(s.service.DeleteTable(ctx, name, nil))
 	equal("tables of that name", []string{}, tableNames(s, byName))
-	_, err = s.service.DeleteTable(s, name, nil)
+	_, err = s.service.DeleteTable(ctx, name, nil)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
 }
 
 func tableNames(s *session, filter *string) []string {
 	names := []string{}
 	for pager := s.service.NewListTablesPager(&aztables.ListTablesOptions{Filter: filter}); pager.More(); {
-		for _, table := range must(pager.NextPage(s)).Tables {
+		for _, table := range must(pager.NextPage(ctx)).Tables {
 			names = append(names, *table.Name)
 		}
 	}
@@ -136,16 +138,16 @@ func types(s *session) {
 		"Int64":    aztables.EDMInt64(9007199254740993),
 		"String":   "Ærøskøbing 🎼",
 	}
-	must(table.AddEntity(s, entity("p", "r", values), nil))
-	equal("entity", values, s.get(table, "p", "r").Properties)
-	equal("entities of the query", values, s.query(table, nil)[0].Properties)
+	must(table.AddEntity(ctx, entity("p", "r", values), nil))
+	equal("entity", values, get(table, "p", "r").Properties)
+	equal("entities of the query", values, query(table, nil)[0].Properties)
 }
 
 func insertGet(s *session) {
 	table := s.newTable("insertGet")
 	before := time.Now().Add(-time.Minute)
-	added := must(table.AddEntity(s, entity("p", "r", properties{"Age": int32(36)}), nil))
-	answer := must(table.GetEntity(s, "p", "r", nil))
+	added := must(table.AddEntity(ctx, entity("p", "r", properties{"Age": int32(36)}), nil))
+	answer := must(table.GetEntity(ctx, "p", "r", nil))
 	found := decode(answer.Value)
 	equal("ETag", added.ETag, answer.ETag)
 	equal("ETag in the entity", string(added.ETag), found.ETag)
@@ -153,89 +155,89 @@ func insertGet(s *session) {
 	if stamp := time.Time(found.Timestamp); stamp.Before(before) || stamp.After(time.Now().Add(time.Minute)) {
 		panic(fmt.Errorf("the timestamp is %v", stamp))
 	}
-	_, err := table.AddEntity(s, entity("p", "r", nil), nil)
+	_, err := table.AddEntity(ctx, entity("p", "r", nil), nil)
 	refused(err, http.StatusConflict, aztables.EntityAlreadyExists)
-	_, err = table.GetEntity(s, "p", "absent", nil)
+	_, err = table.GetEntity(ctx, "p", "absent", nil)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
 }
 
 func merge(s *session) {
 	table := s.newTable("merge")
 	options := &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}
-	must(table.AddEntity(s, entity("p", "r", properties{"A": int32(1), "B": int32(2)}), nil))
-	merged := must(table.UpdateEntity(s, entity("p", "r", properties{"B": "two", "C": true}), options))
-	found := s.get(table, "p", "r")
+	must(table.AddEntity(ctx, entity("p", "r", properties{"A": int32(1), "B": int32(2)}), nil))
+	merged := must(table.UpdateEntity(ctx, entity("p", "r", properties{"B": "two", "C": true}), options))
+	found := get(table, "p", "r")
 	equal("properties", properties{"A": int32(1), "B": "two", "C": true}, found.Properties)
 	equal("ETag", string(merged.ETag), found.ETag)
-	_, err := table.UpdateEntity(s, entity("p", "absent", nil), options)
+	_, err := table.UpdateEntity(ctx, entity("p", "absent", nil), options)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
 }
 
 func replace(s *session) {
 	table := s.newTable("replace")
 	options := &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeReplace}
-	must(table.AddEntity(s, entity("p", "r", properties{"A": int32(1), "B": int32(2)}), nil))
-	replaced := must(table.UpdateEntity(s, entity("p", "r", properties{"B": "two"}), options))
-	found := s.get(table, "p", "r")
+	must(table.AddEntity(ctx, entity("p", "r", properties{"A": int32(1), "B": int32(2)}), nil))
+	replaced := must(table.UpdateEntity(ctx, entity("p", "r", properties{"B": "two"}), options))
+	found := get(table, "p", "r")
 	equal("properties", properties{"B": "two"}, found.Properties)
 	equal("ETag", string(replaced.ETag), found.ETag)
-	_, err := table.UpdateEntity(s, entity("p", "absent", nil), options)
+	_, err := table.UpdateEntity(ctx, entity("p", "absent", nil), options)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
 }
 
 func upsertMerge(s *session) {
 	table := s.newTable("upsertMerge")
 	options := &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeMerge}
-	must(table.UpsertEntity(s, entity("p", "r", properties{"A": int32(1)}), options))
-	equal("inserted", properties{"A": int32(1)}, s.get(table, "p", "r").Properties)
-	must(table.UpsertEntity(s, entity("p", "r", properties{"B": int32(2)}), options))
-	equal("merged", properties{"A": int32(1), "B": int32(2)}, s.get(table, "p", "r").Properties)
+	must(table.UpsertEntity(ctx, entity("p", "r", properties{"A": int32(1)}), options))
+	equal("inserted", properties{"A": int32(1)}, get(table, "p", "r").Properties)
+	must(table.UpsertEntity(ctx, entity("p", "r", properties{"B": int32(2)}), options))
+	equal("merged", properties{"A": int32(1), "B": int32(2)}, get(table, "p", "r").Properties)
 }
 
 func upsertReplace(s *session) {
 	table := s.newTable("upsertReplace")
 	options := &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}
-	must(table.UpsertEntity(s, entity("p", "r", properties{"A": int32(1)}), options))
-	equal("inserted", properties{"A": int32(1)}, s.get(table, "p", "r").Properties)
-	must(table.UpsertEntity(s, entity("p", "r", properties{"B": int32(2)}), options))
-	equal("replaced", properties{"B": int32(2)}, s.get(table, "p", "r").Properties)
+	must(table.UpsertEntity(ctx, entity("p", "r", properties{"A": int32(1)}), options))
+	equal("inserted", properties{"A": int32(1)}, get(table, "p", "r").Properties)
+	must(table.UpsertEntity(ctx, entity("p", "r", properties{"B": int32(2)}), options))
+	equal("replaced", properties{"B": int32(2)}, get(table, "p", "r").Properties)
 }
 
 func deleteEntity(s *session) {
 	table := s.newTable("delete")
-	must(table.AddEntity(s, entity("p", "r", nil), nil))
-	must(table.DeleteEntity(s, "p", "r", nil))
-	_, err := table.GetEntity(s, "p", "r", nil)
+	must(table.AddEntity(ctx, entity("p", "r", nil), nil))
+	must(table.DeleteEntity(ctx, "p", "r", nil))
+	_, err := table.GetEntity(ctx, "p", "r", nil)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
-	_, err = table.DeleteEntity(s, "p", "r", nil)
+	_, err = table.DeleteEntity(ctx, "p", "r", nil)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
 }
 
 func etags(s *session) {
 	table := s.newTable("etags")
 	update := func(value int32, tag azcore.ETag) (aztables.UpdateEntityResponse, error) {
-		return table.UpdateEntity(s, entity("p", "r", properties{"A": value}),
+		return table.UpdateEntity(ctx, entity("p", "r", properties{"A": value}),
 			&aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeReplace, IfMatch: &tag})
 	}
-	first := must(table.AddEntity(s, entity("p", "r", properties{"A": int32(1)}), nil)).ETag
+	first := must(table.AddEntity(ctx, entity("p", "r", properties{"A": int32(1)}), nil)).ETag
 	second := must(update(2, first)).ETag
 	if first == second {
 		panic(errors.New("the ETag did not change with the entity"))
 	}
 	_, err := update(3, first)
 	refused(err, http.StatusPreconditionFailed, aztables.UpdateConditionNotSatisfied)
-	equal("properties", properties{"A": int32(2)}, s.get(table, "p", "r").Properties)
+	equal("properties", properties{"A": int32(2)}, get(table, "p", "r").Properties)
 	third := must(update(4, azcore.ETagAny)).ETag
 
-	_, err = table.DeleteEntity(s, "p", "r", &aztables.DeleteEntityOptions{IfMatch: &second})
+	_, err = table.DeleteEntity(ctx, "p", "r", &aztables.DeleteEntityOptions{IfMatch: &second})
 	refused(err, http.StatusPreconditionFailed, aztables.UpdateConditionNotSatisfied)
-	must(table.DeleteEntity(s, "p", "r", &aztables.DeleteEntityOptions{IfMatch: &third}))
+	must(table.DeleteEntity(ctx, "p", "r", &aztables.DeleteEntityOptions{IfMatch: &third}))
 }
 
 func selectProperties(s *session) {
 	table := s.newTable("select")
-	must(table.AddEntity(s, entity("p", "r", properties{"A": int32(1), "B": int32(2), "C": int32(3)}), nil))
-	found := s.query(table, &aztables.ListEntitiesOptions{Select: to.Ptr("RowKey,A,C")})
+	must(table.AddEntity(ctx, entity("p", "r", properties{"A": int32(1), "B": int32(2), "C": int32(3)}), nil))
+	found := query(table, &aztables.ListEntitiesOptions{Select: to.Ptr("RowKey,A,C")})
 	equal("number of entities", 1, len(found))
 	equal("PartitionKey", "", found[0].PartitionKey)
 	equal("RowKey", "r", found[0].RowKey)
@@ -245,7 +247,7 @@ func selectProperties(s *session) {
 // aztables has no helper for filters: they are written out, and quotes doubled, by its user.
 func filters(s *session) {
 	table := s.newTable("filters")
-	must(table.AddEntity(s, entity("p", "1", properties{
+	must(table.AddEntity(ctx, entity("p", "1", properties{
 		"Binary":   aztables.EDMBinary{0xca, 0xfe},
 		"Boolean":  true,
 		"DateTime": aztables.EDMDateTime(time.Date(2024, 2, 29, 12, 0, 0, 100, time.UTC)),
@@ -255,7 +257,7 @@ func filters(s *session) {
 		"Int64":    aztables.EDMInt64(9007199254740993),
 		"String":   "it's “quoted” & more",
 	}), nil))
-	must(table.AddEntity(s, entity("p", "2", properties{
+	must(table.AddEntity(ctx, entity("p", "2", properties{
 		"Binary":   aztables.EDMBinary{0xca, 0xff},
 		"Boolean":  false,
 		"DateTime": aztables.EDMDateTime(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)),
@@ -280,7 +282,7 @@ func filters(s *session) {
 		"Absent eq 'x'":                                              {},
 		"RowKey eq ''''":                                             {},
 	} {
-		equal("rows where "+filter, want, s.rowsWhere(table, filter))
+		equal("rows where "+filter, want, rowsWhere(table, filter))
 	}
 }
 
@@ -294,12 +296,12 @@ func paging(s *session) {
 	for i := range actions {
 		actions[i] = action(aztables.TransactionTypeAdd, fmt.Sprintf("%02d", i), nil)
 	}
-	must(table.SubmitTransaction(s, actions, nil))
+	must(table.SubmitTransaction(ctx, actions, nil))
 
 	var sizes []int
 	var rows []string
 	for pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Top: to.Ptr(int32(10))}); pager.More(); {
-		page := must(pager.NextPage(s)).Entities
+		page := must(pager.NextPage(ctx)).Entities
 		sizes = append(sizes, len(page))
 		for _, text := range page {
 			rows = append(rows, decode(text).RowKey)
@@ -309,16 +311,16 @@ func paging(s *session) {
 	equal("number of rows", 25, len(rows))
 	equal("last row", "24", rows[24])
 	equal("order", true, slices.IsSorted(rows))
-	equal("rows of an empty result", []string{}, s.rowsWhere(table, "PartitionKey eq 'absent'"))
+	equal("rows of an empty result", []string{}, rowsWhere(table, "PartitionKey eq 'absent'"))
 }
 
 func group(s *session) {
 	table := s.newTable("group")
 	for _, row := range []string{"merge", "replace", "upsertMerge", "delete"} {
-		must(table.AddEntity(s, entity("p", row, properties{"A": int32(1)}), nil))
+		must(table.AddEntity(ctx, entity("p", row, properties{"A": int32(1)}), nil))
 	}
 	b := properties{"B": int32(2)}
-	must(table.SubmitTransaction(s, []aztables.TransactionAction{
+	must(table.SubmitTransaction(ctx, []aztables.TransactionAction{
 		action(aztables.TransactionTypeAdd, "add", b),
 		action(aztables.TransactionTypeUpdateMerge, "merge", b),
 		action(aztables.TransactionTypeUpdateReplace, "replace", b),
@@ -327,7 +329,7 @@ func group(s *session) {
 		action(aztables.TransactionTypeDelete, "delete", nil),
 	}, nil))
 	found := map[string]properties{}
-	for _, entity := range s.query(table, nil) {
+	for _, entity := range query(table, nil) {
 		found[entity.RowKey] = entity.Properties
 	}
 	ab := properties{"A": int32(1), "B": int32(2)}
@@ -343,10 +345,10 @@ func action(kind aztables.TransactionType, row string, values properties) aztabl
 func groupFailures(s *session) {
 	s.gap = "the code and the place of the failed action are only in the text of the error"
 	table := s.newTable("groupFailures")
-	must(table.AddEntity(s, entity("p", "there", nil), nil))
+	must(table.AddEntity(ctx, entity("p", "there", nil), nil))
 	add := func(row string) aztables.TransactionAction { return action(aztables.TransactionTypeAdd, row, nil) }
 	submit := func(actions ...aztables.TransactionAction) error {
-		_, err := table.SubmitTransaction(s, actions, nil)
+		_, err := table.SubmitTransaction(ctx, actions, nil)
 		return err
 	}
 
@@ -374,7 +376,7 @@ func groupFailures(s *session) {
 	}
 	groupRefused(submit(tooMany...), 99, aztables.InvalidInput)
 
-	equal("rows after the failures", []string{"there"}, rowKeys(s.query(table, nil)))
+	equal("rows after the failures", []string{"there"}, rowKeys(query(table, nil)))
 }
 
 // staleETag is the tag of an entity of the past.
@@ -382,7 +384,7 @@ const staleETag = azcore.ETag(`W/"datetime'2020-01-01T00%3A00%3A00.0000000Z'"`)
 
 func accessPolicies(s *session) {
 	table := s.newTable("policies")
-	equal("policies of a new table", 0, len(must(table.GetAccessPolicy(s, nil)).SignedIdentifiers))
+	equal("policies of a new table", 0, len(must(table.GetAccessPolicy(ctx, nil)).SignedIdentifiers))
 	start := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
 	policies := []*aztables.SignedIdentifier{
 		{ID: to.Ptr("readers"), AccessPolicy: &aztables.AccessPolicy{
@@ -392,8 +394,8 @@ func accessPolicies(s *session) {
 			Start: to.Ptr(start), Expiry: to.Ptr(start.AddDate(20, 0, 0)), Permission: to.Ptr("raud"),
 		}},
 	}
-	must(table.SetAccessPolicy(s, &aztables.SetAccessPolicyOptions{TableACL: policies}))
-	found := must(table.GetAccessPolicy(s, nil)).SignedIdentifiers
+	must(table.SetAccessPolicy(ctx, &aztables.SetAccessPolicyOptions{TableACL: policies}))
+	found := must(table.GetAccessPolicy(ctx, nil)).SignedIdentifiers
 	equal("number of policies", len(policies), len(found))
 	for i, policy := range policies {
 		equal("id", *policy.ID, *found[i].ID)
@@ -401,14 +403,14 @@ func accessPolicies(s *session) {
 		equal("expiry", *policy.AccessPolicy.Expiry, *found[i].AccessPolicy.Expiry)
 		equal("permission", *policy.AccessPolicy.Permission, *found[i].AccessPolicy.Permission)
 	}
-	must(table.SetAccessPolicy(s, nil))
-	equal("policies that are left", 0, len(must(table.GetAccessPolicy(s, nil)).SignedIdentifiers))
+	must(table.SetAccessPolicy(ctx, nil))
+	equal("policies that are left", 0, len(must(table.GetAccessPolicy(ctx, nil)).SignedIdentifiers))
 }
 
 func policySas(s *session) {
 	table := s.newTable("policySas")
-	must(table.AddEntity(s, entity("p", "r", properties{"A": int32(1)}), nil))
-	must(table.SetAccessPolicy(s, &aztables.SetAccessPolicyOptions{TableACL: []*aztables.SignedIdentifier{
+	must(table.AddEntity(ctx, entity("p", "r", properties{"A": int32(1)}), nil))
+	must(table.SetAccessPolicy(ctx, &aztables.SetAccessPolicyOptions{TableACL: []*aztables.SignedIdentifier{
 		{ID: to.Ptr("readers"), AccessPolicy: &aztables.AccessPolicy{
 			Start:      to.Ptr(hoursFromNow(-1)),
 			Expiry:     to.Ptr(hoursFromNow(1)),
@@ -416,32 +418,32 @@ func policySas(s *session) {
 		}},
 	}}))
 	reader := signedClient(s, "policySas", aztables.SASSignatureValues{Identifier: "readers"})
-	equal("properties", properties{"A": int32(1)}, s.get(reader, "p", "r").Properties)
-	_, err := reader.DeleteEntity(s, "p", "r", nil)
+	equal("properties", properties{"A": int32(1)}, get(reader, "p", "r").Properties)
+	_, err := reader.DeleteEntity(ctx, "p", "r", nil)
 	refused(err, http.StatusForbidden, "AuthorizationPermissionMismatch")
-	must(table.SetAccessPolicy(s, nil))
-	_, err = reader.GetEntity(s, "p", "r", nil)
+	must(table.SetAccessPolicy(ctx, nil))
+	_, err = reader.GetEntity(ctx, "p", "r", nil)
 	refused(err, http.StatusForbidden, "AuthenticationFailed")
 }
 
 func tableSas(s *session) {
 	s.gap = "no range of keys: Sign covers its ends but leaves them out of the address, so it cannot be verified"
 	table := s.newTable("tableSas")
-	must(table.AddEntity(s, entity("p", "r", properties{"A": int32(1)}), nil))
+	must(table.AddEntity(ctx, entity("p", "r", properties{"A": int32(1)}), nil))
 	reader := signedClient(s, "tableSas", aztables.SASSignatureValues{
 		Permissions: aztables.SASPermissions{Read: true}.String(),
 		StartTime:   hoursFromNow(-1),
 		ExpiryTime:  hoursFromNow(1),
 		Protocol:    aztables.SASProtocolHTTPSandHTTP,
 	})
-	equal("properties", properties{"A": int32(1)}, s.get(reader, "p", "r").Properties)
-	_, err := reader.AddEntity(s, entity("p", "new", nil), nil)
+	equal("properties", properties{"A": int32(1)}, get(reader, "p", "r").Properties)
+	_, err := reader.AddEntity(ctx, entity("p", "new", nil), nil)
 	refused(err, http.StatusForbidden, "AuthorizationPermissionMismatch")
 	expired := signedClient(s, "tableSas", aztables.SASSignatureValues{
 		Permissions: aztables.SASPermissions{Read: true}.String(),
 		ExpiryTime:  hoursFromNow(-1),
 	})
-	_, err = expired.GetEntity(s, "p", "r", nil)
+	_, err = expired.GetEntity(ctx, "p", "r", nil)
 	refused(err, http.StatusForbidden, "AuthenticationFailed")
 }
 
@@ -457,7 +459,7 @@ func signedClient(s *session, table string, values aztables.SASSignatureValues) 
 }
 
 func serviceProperties(s *session) {
-	before := must(s.service.GetProperties(s, nil)).ServiceProperties
+	before := must(s.service.GetProperties(ctx, nil)).ServiceProperties
 	keep := &aztables.RetentionPolicy{Enabled: to.Ptr(true), Days: to.Ptr(int32(5))}
 	drop := &aztables.RetentionPolicy{Enabled: to.Ptr(false)}
 	wanted := aztables.ServiceProperties{
@@ -469,10 +471,10 @@ func serviceProperties(s *session) {
 		},
 		MinuteMetrics: &aztables.Metrics{Version: to.Ptr("1.0"), Enabled: to.Ptr(false), RetentionPolicy: drop},
 	}
-	must(s.service.SetProperties(s, wanted, nil))
-	equalJSON("properties", wanted, must(s.service.GetProperties(s, nil)).ServiceProperties)
-	must(s.service.SetProperties(s, before, nil))
-	equalJSON("restored properties", before, must(s.service.GetProperties(s, nil)).ServiceProperties)
+	must(s.service.SetProperties(ctx, wanted, nil))
+	equalJSON("properties", wanted, must(s.service.GetProperties(ctx, nil)).ServiceProperties)
+	must(s.service.SetProperties(ctx, before, nil))
+	equalJSON("restored properties", before, must(s.service.GetProperties(ctx, nil)).ServiceProperties)
 }
 
 // equalJSON compares what pointers point to.
@@ -488,8 +490,8 @@ func cors(s *session) {
 		ExposedHeaders:  to.Ptr("x-ms-request-id"),
 		MaxAgeInSeconds: to.Ptr(int32(60)),
 	}}
-	must(s.service.SetProperties(s, aztables.ServiceProperties{Cors: rules}, nil))
-	equalJSON("rules", rules, must(s.service.GetProperties(s, nil)).Cors)
+	must(s.service.SetProperties(ctx, aztables.ServiceProperties{Cors: rules}, nil))
+	equalJSON("rules", rules, must(s.service.GetProperties(ctx, nil)).Cors)
 
 	allowed := preflight(s, "https://example.org")
 	equal("status of the preflight", http.StatusOK, allowed.StatusCode)
@@ -499,7 +501,7 @@ func cors(s *session) {
 }
 
 func preflight(s *session, origin string) *http.Response {
-	request := must(http.NewRequestWithContext(s, http.MethodOptions, s.url+"/people", nil))
+	request := must(http.NewRequestWithContext(ctx, http.MethodOptions, s.url+"/people", nil))
 	request.Header.Set("Origin", origin)
 	request.Header.Set("Access-Control-Request-Method", "PUT")
 	request.Header.Set("Access-Control-Request-Headers", "x-ms-version")
@@ -510,7 +512,7 @@ func preflight(s *session, origin string) *http.Response {
 
 // Statistics are asked of the secondary address, which the user of aztables forms.
 func statistics(s *session) {
-	replication := must(s.serviceAt(s.url+"-secondary", nil).GetStatistics(s, nil)).GeoReplication
+	replication := must(s.serviceAt(s.url+"-secondary", nil).GetStatistics(ctx, nil)).GeoReplication
 	equal("status", aztables.GeoReplicationStatusLive, *replication.Status)
 	if age := time.Since(*replication.LastSyncTime); age > time.Minute || age < -time.Minute {
 		panic(fmt.Errorf("the last synchronisation is %v away", age))
@@ -522,28 +524,28 @@ func keys(s *session) {
 	for _, key := range []string{
 		"it's", "''", "a b", "100%", "%41", "a&b", "a+b", "a=b", "a;b", "a@b", "~", "(a)", "a,b", "$", ":", "漢字", "🎼",
 	} {
-		keysWith(s, table, key, key)
+		keysWith(table, key, key)
 	}
-	keysWith(s, table, "p", "")
+	keysWith(table, "p", "")
 
 	s.gap = "EDMEntity doubles the quotes of keys, which a map does not; an empty PartitionKey can only be inserted and queried"
-	must(table.AddEntity(s, entityOfMap("", "r", 1), nil))
-	equal("rows of the empty partition", []string{"r"}, s.rowsWhere(table, "PartitionKey eq ''"))
-	_, err := table.GetEntity(s, "", "r", nil)
+	must(table.AddEntity(ctx, entityOfMap("", "r", 1), nil))
+	equal("rows of the empty partition", []string{"r"}, rowsWhere(table, "PartitionKey eq ''"))
+	_, err := table.GetEntity(ctx, "", "r", nil)
 	equal("refusal by the client", "parameter partitionKey cannot be empty", fmt.Sprint(err))
 }
 
-func keysWith(s *session, table *aztables.Client, partitionKey, rowKey string) {
-	must(table.AddEntity(s, entityOfMap(partitionKey, rowKey, 1), nil))
-	found := s.get(table, partitionKey, rowKey)
+func keysWith(table *aztables.Client, partitionKey, rowKey string) {
+	must(table.AddEntity(ctx, entityOfMap(partitionKey, rowKey, 1), nil))
+	found := get(table, partitionKey, rowKey)
 	equal("PartitionKey", partitionKey, found.PartitionKey)
 	equal("RowKey", rowKey, found.RowKey)
 	filter := fmt.Sprintf("PartitionKey eq '%s' and RowKey eq '%s'", quoted(partitionKey), quoted(rowKey))
-	equal("rows", []string{rowKey}, s.rowsWhere(table, filter))
-	must(table.UpdateEntity(s, entityOfMap(partitionKey, rowKey, 2), nil))
-	equal("A", any(int32(2)), s.get(table, partitionKey, rowKey).Properties["A"])
-	must(table.DeleteEntity(s, partitionKey, rowKey, nil))
-	_, err := table.GetEntity(s, partitionKey, rowKey, nil)
+	equal("rows", []string{rowKey}, rowsWhere(table, filter))
+	must(table.UpdateEntity(ctx, entityOfMap(partitionKey, rowKey, 2), nil))
+	equal("A", any(int32(2)), get(table, partitionKey, rowKey).Properties["A"])
+	must(table.DeleteEntity(ctx, partitionKey, rowKey, nil))
+	_, err := table.GetEntity(ctx, partitionKey, rowKey, nil)
 	refused(err, http.StatusNotFound, aztables.ResourceNotFound)
 }
 
@@ -554,33 +556,33 @@ func entityOfMap(partitionKey, rowKey string, a int) []byte {
 
 func serviceErrors(s *session) {
 	table := s.newTable("errors")
-	_, err := s.service.NewClient(s.prefix+"absent").AddEntity(s, entity("p", "r", nil), nil)
+	_, err := s.service.NewClient(s.prefix+"absent").AddEntity(ctx, entity("p", "r", nil), nil)
 	refused(err, http.StatusNotFound, aztables.TableNotFound)
-	_, err = s.service.NewClient(s.prefix+"absent").GetEntity(s, "p", "r", nil)
+	_, err = s.service.NewClient(s.prefix+"absent").GetEntity(ctx, "p", "r", nil)
 	refused(err, http.StatusNotFound, aztables.TableNotFound)
-	_, err = table.CreateTable(s, nil)
+	_, err = table.CreateTable(ctx, nil)
 	refused(err, http.StatusConflict, aztables.TableAlreadyExists)
-	_, err = s.service.CreateTable(s, "not-a-name", nil)
+	_, err = s.service.CreateTable(ctx, "not-a-name", nil)
 	refused(err, http.StatusBadRequest, "InvalidResourceName")
-	must(table.AddEntity(s, entity("p", "r", nil), nil))
-	_, err = table.DeleteEntity(s, "p", "r", &aztables.DeleteEntityOptions{IfMatch: to.Ptr(staleETag)})
+	must(table.AddEntity(ctx, entity("p", "r", nil), nil))
+	_, err = table.DeleteEntity(ctx, "p", "r", &aztables.DeleteEntityOptions{IfMatch: to.Ptr(staleETag)})
 	refused(err, http.StatusPreconditionFailed, aztables.UpdateConditionNotSatisfied)
 
 	text := strings.Repeat("x", 32768)
-	_, err = table.AddEntity(s, entity("p", "long", properties{"A": text + "x"}), nil)
+	_, err = table.AddEntity(ctx, entity("p", "long", properties{"A": text + "x"}), nil)
 	refused(err, http.StatusBadRequest, aztables.PropertyValueTooLarge)
-	_, err = table.AddEntity(s, entity("p", "binary", properties{"A": aztables.EDMBinary(make([]byte, 65537))}), nil)
+	_, err = table.AddEntity(ctx, entity("p", "binary", properties{"A": aztables.EDMBinary(make([]byte, 65537))}), nil)
 	refused(err, http.StatusBadRequest, aztables.PropertyValueTooLarge)
 	many := properties{}
 	for i := range 17 {
 		many[fmt.Sprintf("A%d", i)] = text
 	}
-	_, err = table.AddEntity(s, entity("p", "large", many), nil)
+	_, err = table.AddEntity(ctx, entity("p", "large", many), nil)
 	refused(err, http.StatusBadRequest, aztables.EntityTooLarge)
 	huge := base64.StdEncoding.EncodeToString(make([]byte, 4<<20))
-	_, err = table.AddEntity(s, entity("p", "huge", properties{"A": huge}), nil)
+	_, err = table.AddEntity(ctx, entity("p", "huge", properties{"A": huge}), nil)
 	refused(err, http.StatusRequestEntityTooLarge, "RequestBodyTooLarge")
-	_, err = table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("A eq")}).NextPage(s)
+	_, err = table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("A eq")}).NextPage(ctx)
 	refused(err, http.StatusBadRequest, aztables.InvalidInput)
 }
 
@@ -591,9 +593,9 @@ func retries(s *session) {
 		Retry:            policy.RetryOptions{MaxRetries: 3, RetryDelay: 10 * time.Millisecond, MaxRetryDelay: 50 * time.Millisecond},
 		PerRetryPolicies: []policy.Policy{attempts},
 	}).NewClient(s.prefix + "retries")
-	must(flaky.AddEntity(s, entity("p", "r", properties{"A": int32(1)}), nil))
-	equal("properties", properties{"A": int32(1)}, s.get(flaky, "p", "r").Properties)
-	equal("rows", []string{"r"}, rowKeys(s.query(flaky, nil)))
+	must(flaky.AddEntity(ctx, entity("p", "r", properties{"A": int32(1)}), nil))
+	equal("properties", properties{"A": int32(1)}, get(flaky, "p", "r").Properties)
+	equal("rows", []string{"r"}, rowKeys(query(flaky, nil)))
 	equal("attempts for three calls", 6, attempts.count)
 }
 

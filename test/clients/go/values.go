@@ -38,7 +38,7 @@ func writeValues(s *session, tableName, client string) {
 	check(json.Unmarshal(must(os.ReadFile(s.values)), &values))
 	table := s.service.NewClient(tableName)
 	for _, value := range values {
-		must(table.AddEntity(s, entity(client, value.Name, propertiesOf(value.Type, value.text())), nil))
+		must(table.AddEntity(ctx, entity(client, value.Name, propertiesOf(value.Type, value.text())), nil))
 		printLine(struct {
 			Wrote string `json:"wrote"`
 		}{value.Name})
@@ -85,7 +85,7 @@ func doubleInJSON(text string) any {
 func readValues(s *session, tableName, writer string) {
 	options := &aztables.ListEntitiesOptions{Filter: to.Ptr(fmt.Sprintf("PartitionKey eq '%s'", quoted(writer)))}
 	for pager := s.service.NewClient(tableName).NewListEntitiesPager(options); pager.More(); {
-		for _, text := range s.rawPage(pager) {
+		for _, text := range rawPage(pager) {
 			found := decode(text)
 			edmType, canonical := present(found.Properties["Value"], text)
 			printLine(struct {
@@ -99,9 +99,9 @@ func readValues(s *session, tableName, writer string) {
 
 // rawPage reads a page as the service wrote it. The entities of the page itself went through float64 and lost
 // the point that tells 1.0 from 1.
-func (s *session) rawPage(pager *runtime.Pager[aztables.ListEntitiesResponse]) []json.RawMessage {
+func rawPage(pager *runtime.Pager[aztables.ListEntitiesResponse]) []json.RawMessage {
 	var captured *http.Response
-	must(pager.NextPage(policy.WithCaptureResponse(s, &captured)))
+	must(pager.NextPage(policy.WithCaptureResponse(ctx, &captured)))
 	var page struct {
 		Value []json.RawMessage `json:"value"`
 	}

@@ -138,6 +138,8 @@ final class Scenarios {
     TableClient table = service.createTable(session.prefix() + name);
     table.createEntity(new TableEntity("p", "r").addProperty("Name", "Ada"));
     Check.equal("Name", "Ada", table.getEntity("p", "r").getProperty("Name"));
+    table.submitTransaction(List.of(action(TableTransactionActionType.CREATE, entity("grouped"))));
+    Check.equal("rows", List.of("grouped", "r"), rowKeys(table.listEntities()));
     service.deleteTable(session.prefix() + name);
   }
 
