@@ -325,6 +325,9 @@ export const scenarios = {
     const parts = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`part${n}`, long]))
     await refused(requests.insert(table, key('large', parts)), 400, 'EntityTooLarge')
     await refused(requests.insert(table, key('wide', { text: `${long}x` })), 400, 'PropertyValueTooLarge')
+    const halves = { first: long, second: long }
+    const heavy = Array.from({ length: 100 }, (_, n) => requests.insert(table, key(`${n}`, halves)))
+    await refused(requests.group(heavy), 413, 'RequestBodyTooLarge')
     await refused(requests.createTable('a_b'), 400, 'InvalidResourceName')
     await refused(requests.createTable('a'), 400, 'OutOfRangeInput')
   },

@@ -375,6 +375,9 @@ export const scenarios = {
     await refused(service.insertEntity(table, entityOf('p', 'large', parts)), 400, 'EntityTooLarge')
     const wide = entityOf('p', 'wide', { text: `${long}x` })
     await refused(service.insertEntity(table, wide), 400, 'PropertyValueTooLarge')
+    const heavy = new TableBatch()
+    for (let n = 0; n < 100; n++) heavy.insertEntity(entityOf('p', `${n}`, { first: long, second: long }))
+    await refused(service.executeBatch(table, heavy), 413, 'RequestBodyTooLarge')
     // Names are judged before they are sent, but for those of queries.
     await assert.rejects(service.createTable('a_b'), azure.ArgumentError ?? /Table name format is incorrect/)
     await refused(rowsOf('a_b'), 400, 'InvalidResourceName')

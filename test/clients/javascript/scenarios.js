@@ -392,6 +392,12 @@ export const scenarios = {
     await refused(client.createEntity(large), 400, 'EntityTooLarge')
     const wide = { partitionKey: 'p', rowKey: 'wide', text: `${long}x` }
     await refused(client.createEntity(wide), 400, 'PropertyValueTooLarge')
+    const halves = { first: long, second: long }
+    const heavy = Array.from({ length: 100 }, (_, n) => [
+      'create',
+      { partitionKey: 'p', rowKey: `${n}`, ...halves },
+    ])
+    await refused(client.submitTransaction(heavy), 413, 'RequestBodyTooLarge')
     await refused(openTable('a_b').createTable(), 400, 'InvalidResourceName')
     await refused(service.createTable('a'), 400, 'OutOfRangeInput')
   },

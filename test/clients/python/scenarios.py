@@ -18,6 +18,7 @@ from azure.core.exceptions import (
 from azure.data.tables import (
     EdmType,
     EntityProperty,
+    RequestTooLargeError,
     TableAccessPolicy,
     TableAnalyticsLogging,
     TableCorsRule,
@@ -394,6 +395,9 @@ class Scenarios:
         refused(HttpResponseError, 400, "EntityTooLarge", lambda: table.create_entity(large))
         wide = {"PartitionKey": "p", "RowKey": "wide", "text": f"{long}x"}
         refused(HttpResponseError, 400, "PropertyValueTooLarge", lambda: table.create_entity(wide))
+        halves = {"first": long, "second": long}
+        heavy = [("create", {"PartitionKey": "p", "RowKey": str(n), **halves}) for n in range(100)]
+        refused(RequestTooLargeError, 413, "RequestBodyTooLarge", lambda: table.submit_transaction(heavy))
         # The client knows these refusals by code and text, and raises what it raises for wrong arguments.
         for name in ["a_b", "a"]:
             try:
