@@ -17,7 +17,7 @@ export const clients: readonly Client[] = [
   { name: 'python-async', folder: 'python', program: 'run-async' },
   { name: 'go', folder: 'go', program: 'run' },
   { name: 'java', folder: 'java', program: 'run' },
-  { name: 'dotnet', folder: 'dotnet', program: 'run' },
+  { name: 'dotnet-requests', folder: 'dotnet', program: 'run' },
 ]
 
 /** Languages that are left out, and why. */

@@ -53,7 +53,9 @@ ${reasons.map((reason) => `- ${reason}`).join('\n') || 'None.'}
 }
 
 function table(rows: readonly (readonly string[])[]): string {
-  const [heading = [], ...body] = padded(rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|'))))
+  const escaped = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
+  // The line below the heading needs three dashes for a column.
+  const [heading = [], ...body] = padded(escaped, 3)
   return [heading, heading.map(({ length }) => '-'.repeat(length)), ...body]
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n')

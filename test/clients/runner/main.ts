@@ -24,6 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
   })
   if (options.help) return print(usage)
   if (options.list) return print(clients.map(({ name }) => `${name}\n`).join(''))
+  if (options.write && positionals.length > 0) throw new Error('--write is for all clients together')
   const matrix = await check(chosen(positionals))
   print(renderForTerminal(matrix))
   if (options.write) writeDocument(matrix)

@@ -123,7 +123,9 @@ function spaced(row: readonly string[]): string {
 }
 
 /** Rows whose cells are as wide as the widest of their column. */
-export function padded(rows: readonly (readonly string[])[]): string[][] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+export function padded(rows: readonly (readonly string[])[], widthMin = 0): string[][] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(widthMin, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
 }

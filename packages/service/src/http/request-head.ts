@@ -44,7 +44,7 @@ const methods: ReadonlySet<string> = new Set(METHODS.filter((method) => method !
 
 /** Whether more bytes could still make a head of these, so that nonsense is not waited for. */
 export function mayBecomeHead(bytes: Buffer): boolean {
-  return /^(?:[A-Z][A-Z-]{0,15})?(?: |$)/.test(bytes.toString('latin1', 0, 17))
+  return /^(?:$|[A-Z][A-Z-]{0,15}(?: |$))/.test(bytes.toString('latin1', 0, 17))
 }
 
 /** REQUIRES: the head ends at `end`, behind its empty line. */
