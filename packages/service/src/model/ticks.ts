@@ -12,8 +12,7 @@ export type Clock = () => Ticks
 const ticksPerSecond = 10_000_000
 const ticksPerMs = 10_000
 const unixEpochSeconds = 62_135_596_800
-const dateTimePattern =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,7}))?(?:Z|([+-])(\d\d):(\d\d))?$/
+const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))?$/
 
 export const ticksMax = (3_155_378_976_000_000_000n - 1n) as Ticks
 
@@ -32,7 +31,7 @@ export function formatTicksFully(ticks: Ticks): string {
 }
 
 /**
- * Reads `yyyy-MM-ddTHH:mm:ss[.f{1,7}][Z|±hh:mm]`; without a zone it is UTC.
+ * Reads `yyyy-MM-ddTHH:mm:ss[.f…][Z|±hh:mm]`; without a zone it is UTC.
  * Undefined for anything else, and for days and hours that do not exist.
  */
 export function parseTicks(text: string): Ticks | undefined {
@@ -50,8 +49,16 @@ export function parseTicks(text: string): Ticks | undefined {
     const offset = Number(zoneHour) * 3600 + Number(zoneMinute) * 60
     seconds += sign === '+' ? -offset : offset
   }
-  const ticks = BigInt(seconds) * BigInt(ticksPerSecond) + BigInt((fraction ?? '').padEnd(7, '0'))
+  const ticks = BigInt(seconds) * BigInt(ticksPerSecond) + fractionTicks(fraction ?? '')
   return ticks < 0n || ticks > ticksMax ? undefined : (ticks as Ticks)
+}
+
+/** Digits beyond the seventh round the last tick, a half to the even one: clients with nanoseconds send nine. */
+function fractionTicks(digits: string): bigint {
+  const ticks = BigInt(digits.slice(0, 7).padEnd(7, '0'))
+  const beyond = trimZeros(digits.slice(7))
+  if (beyond < '5') return ticks
+  return beyond === '5' ? ticks + (ticks & 1n) : ticks + 1n
 }
 
 /** `MM/dd/yyyy HH:mm:ss`, which the protocol uses in one error text. */

@@ -12,6 +12,8 @@ export function etagOf(version: Version): string {
 export function parseEtag(text: string): Version | undefined {
   const match = /^W\/"datetime'([^'"]*)'"$/.exec(text)
   if (match?.[1] === undefined) return undefined
+  // Rounded, a tag finer than a tick would match an entity it was not made for.
+  if (/\.\d{8}/.test(match[1])) return undefined
   return parseTicks(match[1].replaceAll(/%3a/gi, ':')) as Version | undefined
 }
 
