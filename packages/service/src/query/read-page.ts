@@ -5,7 +5,14 @@
  * when more is to come, or when a budget ended the search. Every page gets at least one row further.
  */
 import { compareKeys, type EntityKey, type KeyPosition, successor } from '../model/keys.ts'
-import { type EntityRecord, keyOf, partitionKeyFrom, recordBytes, rowKeyFrom } from '../model/record.ts'
+import {
+  type EntityRecord,
+  keyOf,
+  partitionKeyFrom,
+  recordAt,
+  recordBytes,
+  rowKeyFrom,
+} from '../model/record.ts'
 import type { TableId } from '../model/table.ts'
 import type { Store } from '../store/store.ts'
 import { below, compareUnits, equal, type NumericComparison, unitsOf } from './compare-in-place.ts'
@@ -86,8 +93,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
-  const predicateOf = predicates(request.numbers)
-  const rangeOf = rangeFinder(ranges)
+  const rangeOf = rangeFinder(ranges, predicates(request.numbers))
   const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
   const partitions = request.countsPartitions ? partitionCounter() : undefined
   const startMs = nowMs()
@@ -95,6 +101,8 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   let stoppedAt: EntityKey | undefined
   let next: Continuation | undefined
   let [seeks, scanned, matched, returned, bytesRead, bytesTaken, misses] = [0, 0, 0, 0, 0, 0, 0]
+  // How many rows may be met before the budgets are looked at.
+  let lookAt = Math.min(rowsBetweenLooks, scanRowsMax)
 
   const [range] = ranges
   const point = ranges.length === 1 && range !== undefined ? keyOfPoint(range) : undefined
@@ -102,7 +110,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     stop = 'aborted'
   } else if (point !== undefined) {
     const record = await store.get(table, point)
-    if (record !== undefined) visit(record)
+    if (record !== undefined) visit(record, 0)
     seeks = 1
   } else if (ranges.length > 0) {
     await store.scan(table, ranges, visit)
@@ -119,34 +127,38 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   }
   return { stop, next, counters }
 
-  function visit(record: EntityRecord): 'next' | 'stop' | KeyPosition {
-    const spent = spentBudget()
-    if (spent !== undefined) return end(spent, record)
-    const injected = injectedCut?.(record)
-    if (injected !== undefined) return end('injected', record, injected)
+  // Called for every row: what most rows do not need stands behind a comparison.
+  function visit(bytes: Buffer, at: number): 'next' | 'stop' | KeyPosition {
+    if (scanned >= lookAt) {
+      const spent = spentBudget()
+      if (spent !== undefined) return end(spent, recordAt(bytes, at))
+    }
+    const injected = injectedCut?.(recordAt(bytes, at))
+    if (injected !== undefined) return end('injected', recordAt(bytes, at), injected)
     scanned++
-    bytesRead += recordBytes(record)
-    partitions?.meet(record)
-    const range = rangeOf(record)
-    if (range.skip?.isIn(record) === false) {
+    bytesRead += recordBytes(bytes, at)
+    partitions?.meet(bytes, at)
+    const range = rangeOf(bytes, at)
+    if (range.skip?.isIn(bytes, at) === false) {
       if (++misses < missesBeforeSeek) return 'next'
       misses = 0
       seeks++
-      return range.skip.after(keyOf(record))
+      return range.skip.after(keyOf(recordAt(bytes, at)))
     }
     misses = 0
-    if (range.residual !== undefined && !predicateOf(range.residual)(record)) return 'next'
+    if (!range.matches(bytes, at)) return 'next'
     matched++
-    if (returned === top) return end('top', record)
+    if (returned === top) return end('top', recordAt(bytes, at))
     returned++
-    bytesTaken += take(record)
+    bytesTaken += take(recordAt(bytes, at))
+    if (bytesTaken >= bytesMax) lookAt = scanned
     return 'next'
   }
 
   function spentBudget(): Stop | undefined {
     if (scanned >= scanRowsMax) return 'scanBudget'
     if (bytesTaken >= bytesMax) return 'bytes'
-    if (scanned === 0 || scanned % rowsBetweenLooks !== 0) return undefined
+    lookAt = Math.min(scanned + rowsBetweenLooks, scanRowsMax)
     if (hungUp?.()) return 'aborted'
     return nowMs() - startMs >= scanMs ? 'time' : undefined
   }
@@ -165,64 +177,68 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   }
 }
 
-/** One predicate for each residual met: a plan may have many ranges, of which a page reads a few. */
-function predicates(numbers: NumericComparison | undefined): (residual: Filter) => Predicate {
+/** One predicate for each residual met: many ranges of a plan may share it. */
+function predicates(numbers: NumericComparison | undefined): (residual: Filter | undefined) => Predicate {
   const known = new Map<Filter, Predicate>()
-  let [lastResidual, last]: [Filter | undefined, Predicate | undefined] = [undefined, undefined]
   return (residual) => {
-    if (residual === lastResidual && last !== undefined) return last
+    if (residual === undefined) return everyRow
     const predicate = known.get(residual) ?? compileFilter(residual, { numbers: numbers ?? 'strict' })
     known.set(residual, predicate)
-    lastResidual = residual
-    last = predicate
     return predicate
   }
 }
 
+function everyRow(): boolean {
+  return true
+}
+
 interface RangeInUse {
-  readonly residual: Filter | undefined
   readonly skip: SkipSet | undefined
+  readonly matches: Predicate
 }
 
 /** The range a row belongs to. REQUIRES: rows come in order, each in one of the ranges. */
-function rangeFinder(ranges: readonly PlanRange[]): (record: EntityRecord) => RangeInUse {
+function rangeFinder(
+  ranges: readonly PlanRange[],
+  predicateOf: (residual: Filter | undefined) => Predicate,
+): (bytes: Buffer, at: number) => RangeInUse {
   const [first] = ranges
   let range = rangeInUse(first)
   const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
   if (areAlike) return () => range
   let index = 0
   let isPast = pastEnd(first)
-  return (record) => {
-    while (isPast(record)) {
-      index++
+  return (bytes, at) => {
+    if (isPast(bytes, at)) {
+      do isPast = pastEnd(ranges[++index])
+      while (isPast(bytes, at))
       range = rangeInUse(ranges[index])
-      isPast = pastEnd(ranges[index])
     }
     return range
   }
-}
 
-function rangeInUse(range: PlanRange | undefined): RangeInUse {
-  return {
-    residual: range?.residual,
-    skip: range?.rows === undefined ? undefined : skipSet(range.rows),
+  function rangeInUse(entered: PlanRange | undefined): RangeInUse {
+    return {
+      skip: entered?.rows === undefined ? undefined : skipSet(entered.rows),
+      matches: predicateOf(entered?.residual),
+    }
   }
 }
 
 /** Whether a row lies behind the range. */
-function pastEnd(range: PlanRange | undefined): (record: EntityRecord) => boolean {
+function pastEnd(range: PlanRange | undefined): (bytes: Buffer, at: number) => boolean {
   const until = range?.until
   if (until === undefined) return () => false
   const [partition, row] = [unitsOf(until.partition), unitsOf(until.row)]
-  return (record) => {
-    const relation = compareUnits(record, partitionKeyFrom(record), partition)
+  return (bytes, at) => {
+    const relation = compareUnits(bytes, partitionKeyFrom(bytes, at), partition)
     if (relation !== equal) return relation !== below
-    return compareUnits(record, rowKeyFrom(record), row) !== below
+    return compareUnits(bytes, rowKeyFrom(bytes, at), row) !== below
   }
 }
 
 interface SkipSet {
-  isIn(record: EntityRecord): boolean
+  isIn(bytes: Buffer, at: number): boolean
   /** Where the set goes on behind a key outside it. */
   after(key: EntityKey): KeyPosition
 }
@@ -231,12 +247,12 @@ function skipSet(rows: TextSet): SkipSet {
   const cuts = rows.map(unitsOf)
   return { isIn, after }
 
-  function isIn(record: EntityRecord): boolean {
-    const at = rowKeyFrom(record)
+  function isIn(bytes: Buffer, at: number): boolean {
+    const from = rowKeyFrom(bytes, at)
     let [low, high] = [0, cuts.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareUnits(record, at, cuts[middle] as Uint16Array) === below) high = middle
+      if (compareUnits(bytes, from, cuts[middle] as Uint16Array) === below) high = middle
       else low = middle + 1
     }
     return low % 2 === 1
@@ -254,10 +270,10 @@ function partitionCounter() {
   let last: Uint16Array | undefined
   return {
     count: () => count,
-    meet(record: EntityRecord): void {
-      if (last !== undefined && compareUnits(record, partitionKeyFrom(record), last) === equal) return
+    meet(bytes: Buffer, at: number): void {
+      if (last !== undefined && compareUnits(bytes, partitionKeyFrom(bytes, at), last) === equal) return
       count++
-      last = unitsOf(keyOf(record).partition)
+      last = unitsOf(keyOf(recordAt(bytes, at)).partition)
     },
   }
 }
