@@ -36,8 +36,8 @@ export interface PageRequest {
   readonly hungUp?: () => boolean
   readonly realism?: Realism | undefined
   readonly numbers?: NumericComparison
-  /** Counts the partitions met, which costs a comparison for each row. */
-  readonly countsPartitions?: boolean
+  /** Counts bytes and partitions too, for which each row must be looked at. */
+  readonly countsDetails?: boolean
 }
 
 export interface PageBudgets {
@@ -80,9 +80,9 @@ export interface PageCounters {
   /** May be one more than returned: the row that showed that more is to come. */
   readonly matched: number
   readonly returned: number
-  readonly bytesRead: number
   readonly bytesTaken: number
-  /** Only if the request counts them. */
+  /** These two only if the request counts them. */
+  readonly bytesRead: number | undefined
   readonly partitions: number | undefined
 }
 
@@ -93,19 +93,20 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
-  const rangeOf = rangeFinder(ranges, predicates(request.numbers))
+  const rangeAt = rangeFinder(ranges, predicates(request.numbers))
+  let range = rangeAt()
   const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
-  const partitions = request.countsPartitions ? partitionCounter() : undefined
+  const details = request.countsDetails ? detailCounter() : undefined
   const startMs = nowMs()
   let stop: Stop = 'exhausted'
   let stoppedAt: EntityKey | undefined
   let next: Continuation | undefined
-  let [seeks, scanned, matched, returned, bytesRead, bytesTaken, misses] = [0, 0, 0, 0, 0, 0, 0]
+  let [seeks, scanned, matched, returned, bytesTaken, misses] = [0, 0, 0, 0, 0, 0]
   // How many rows may be met before the budgets are looked at.
   let lookAt = Math.min(rowsBetweenLooks, scanRowsMax)
 
-  const [range] = ranges
-  const point = ranges.length === 1 && range !== undefined ? keyOfPoint(range) : undefined
+  const [first] = ranges
+  const point = ranges.length === 1 && first !== undefined ? keyOfPoint(first) : undefined
   if (hungUp?.()) {
     stop = 'aborted'
   } else if (point !== undefined) {
@@ -121,9 +122,9 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     scanned,
     matched,
     returned,
-    bytesRead,
     bytesTaken,
-    partitions: partitions?.count(),
+    bytesRead: details?.bytesRead(),
+    partitions: details?.partitions(),
   }
   return { stop, next, counters }
 
@@ -136,9 +137,8 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     const injected = injectedCut?.(recordAt(bytes, at))
     if (injected !== undefined) return end('injected', recordAt(bytes, at), injected)
     scanned++
-    bytesRead += recordBytes(bytes, at)
-    partitions?.meet(bytes, at)
-    const range = rangeOf(bytes, at)
+    details?.meet(bytes, at)
+    if (range.isPast?.(bytes, at)) range = rangeAt(bytes, at)
     if (range.skip?.isIn(bytes, at) === false) {
       if (++misses < missesBeforeSeek) return 'next'
       misses = 0
@@ -195,32 +195,29 @@ function everyRow(): boolean {
 interface RangeInUse {
   readonly skip: SkipSet | undefined
   readonly matches: Predicate
+  /** Whether a row lies behind the range; undefined when it would not matter, as nothing changes there. */
+  readonly isPast: ((bytes: Buffer, at: number) => boolean) | undefined
 }
 
-/** The range a row belongs to. REQUIRES: rows come in order, each in one of the ranges. */
+/**
+ * Finds the first range, then each time the next one that a row belongs to. REQUIRES: rows come in order, each in one
+ * of the ranges.
+ */
 function rangeFinder(
   ranges: readonly PlanRange[],
   predicateOf: (residual: Filter | undefined) => Predicate,
-): (bytes: Buffer, at: number) => RangeInUse {
+): (bytes?: Buffer, at?: number) => RangeInUse {
   const [first] = ranges
-  let range = rangeInUse(first)
   const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
-  if (areAlike) return () => range
   let index = 0
-  let isPast = pastEnd(first)
-  return (bytes, at) => {
-    if (isPast(bytes, at)) {
-      do isPast = pastEnd(ranges[++index])
-      while (isPast(bytes, at))
-      range = rangeInUse(ranges[index])
-    }
-    return range
-  }
-
-  function rangeInUse(entered: PlanRange | undefined): RangeInUse {
+  return (bytes, at = 0) => {
+    let isPast = areAlike ? undefined : pastEnd(ranges[index])
+    while (bytes !== undefined && isPast?.(bytes, at)) isPast = pastEnd(ranges[++index])
+    const range = ranges[index]
     return {
-      skip: entered?.rows === undefined ? undefined : skipSet(entered.rows),
-      matches: predicateOf(entered?.residual),
+      skip: range?.rows === undefined ? undefined : skipSet(range.rows),
+      matches: predicateOf(range?.residual),
+      isPast,
     }
   }
 }
@@ -265,14 +262,16 @@ function skipSet(rows: TextSet): SkipSet {
   }
 }
 
-function partitionCounter() {
-  let count = 0
+function detailCounter() {
+  let [bytesRead, partitions] = [0, 0]
   let last: Uint16Array | undefined
   return {
-    count: () => count,
+    bytesRead: () => bytesRead,
+    partitions: () => partitions,
     meet(bytes: Buffer, at: number): void {
+      bytesRead += recordBytes(bytes, at)
       if (last !== undefined && compareUnits(bytes, partitionKeyFrom(bytes, at), last) === equal) return
-      count++
+      partitions++
       last = unitsOf(keyOf(recordAt(bytes, at)).partition)
     },
   }
