@@ -93,8 +93,8 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
-  const rangeAt = rangeFinder(ranges, predicates(request.numbers))
-  let range = rangeAt()
+  const inUse = rangesInUse(ranges, predicates(request.numbers))
+  let range = inUse.current()
   const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
   const details = request.countsDetails ? detailCounter() : undefined
   const startMs = nowMs()
@@ -138,7 +138,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     if (injected !== undefined) return end('injected', recordAt(bytes, at), injected)
     scanned++
     details?.meet(bytes, at)
-    if (range.isPast?.(bytes, at)) range = rangeAt(bytes, at)
+    if (range.isPast?.(bytes, at)) range = inUse.after(bytes, at)
     if (range.skip?.isIn(bytes, at) === false) {
       if (++misses < missesBeforeSeek) return 'next'
       misses = 0
@@ -199,25 +199,30 @@ interface RangeInUse {
   readonly isPast: ((bytes: Buffer, at: number) => boolean) | undefined
 }
 
-/**
- * Finds the first range, then each time the next one that a row belongs to. REQUIRES: rows come in order, each in one
- * of the ranges.
- */
-function rangeFinder(
+/** The ranges in turn. REQUIRES: rows come in order, each in one of the ranges. */
+function rangesInUse(
   ranges: readonly PlanRange[],
   predicateOf: (residual: Filter | undefined) => Predicate,
-): (bytes?: Buffer, at?: number) => RangeInUse {
+): { current(): RangeInUse; after(bytes: Buffer, at: number): RangeInUse } {
   const [first] = ranges
   const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
   let index = 0
-  return (bytes, at = 0) => {
-    let isPast = areAlike ? undefined : pastEnd(ranges[index])
-    while (bytes !== undefined && isPast?.(bytes, at)) isPast = pastEnd(ranges[++index])
+  return { current, after }
+
+  function current(): RangeInUse {
     const range = ranges[index]
     return {
       skip: range?.rows === undefined ? undefined : skipSet(range.rows),
       matches: predicateOf(range?.residual),
-      isPast,
+      isPast: areAlike ? undefined : pastEnd(range),
+    }
+  }
+
+  /** The range of a row that lies behind the current one. */
+  function after(bytes: Buffer, at: number): RangeInUse {
+    for (;;) {
+      const isPast = pastEnd(ranges[++index])
+      if (!isPast(bytes, at)) return current()
     }
   }
 }

@@ -4,7 +4,14 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { clip, type EntityKey, firstPosition, type KeyRange, type PartitionKey } from '../../model/keys.ts'
+import {
+  clip,
+  type EntityKey,
+  firstPosition,
+  type KeyPosition,
+  type KeyRange,
+  type PartitionKey,
+} from '../../model/keys.ts'
 import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
@@ -92,23 +99,30 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     try {
       for (const range of ranges) {
         let rest = clip(range, position)
-        if (rest !== undefined) rows.seek(entityKey(table, rest.from), endKey(table, rest))
         while (rest !== undefined) {
-          const goOn = visitSlice(rows, visit, sliceUntilMs)
+          rows.seek(entityKey(table, rest.from), endKey(table, rest))
+          const goOn = await visitOn()
           if (goOn === 'stop') return
-          if (performance.now() > sliceUntilMs) {
-            await nextTurn()
-            if (closing) throw closedError()
-            sliceUntilMs = performance.now() + sliceMs
-          }
-          if (goOn === 'next') continue
-          if (goOn !== 'end') position = goOn
-          rest = goOn === 'end' ? undefined : clip(range, position)
-          if (rest !== undefined) rows.seek(entityKey(table, rest.from), endKey(table, rest))
+          if (goOn === 'end') break
+          position = goOn
+          rest = clip(range, position)
         }
       }
     } finally {
       rows.close()
+    }
+
+    /** Visits until there is no row or the visitor wants to go elsewhere, and lets others run in between. */
+    async function visitOn(): Promise<KeyPosition | 'stop' | 'end'> {
+      for (;;) {
+        const goOn = visitSlice(rows, visit, sliceUntilMs)
+        if (performance.now() > sliceUntilMs) {
+          await nextTurn()
+          if (closing) throw closedError()
+          sliceUntilMs = performance.now() + sliceMs
+        }
+        if (goOn !== 'next') return goOn
+      }
     }
   }
 
@@ -196,7 +210,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 }
 
-/** Visits rows until there is none, the visitor wants to go elsewhere, or the slice has passed. */
+/** Visits rows until there is none, the visitor wants to go elsewhere, or, with `next`, the slice has passed. */
 function visitSlice(rows: Rows, visit: Visit, untilMs: number): ReturnType<Visit> | 'end' {
   for (let visited = 1; rows.next(); visited++) {
     const goOn = visit(rows.bytes, rows.at)
