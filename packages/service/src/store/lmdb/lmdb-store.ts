@@ -19,6 +19,7 @@ import type { Clock } from '../../model/ticks.ts'
 import type { CommitOutcome, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
 import { entityKey, liveKey, openEnvironment } from './environment.ts'
+import { openExitGate, removeExitGate } from './exit-gate.ts'
 import { snapshots } from './snapshot.ts'
 import type { Rows } from './tree.ts'
 import type { WriterOptions } from './writer.ts'
@@ -54,8 +55,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
   const openSnapshot = snapshots(environment, path)
+  const gate = openExitGate()
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
-    workerData: { path, durability, reserveBytes } satisfies WriterOptions,
+    workerData: { path, durability, reserveBytes, gate } satisfies WriterOptions,
   })
   const waiting = new Map<number, Waiting>()
   const packer = commitPacker()
@@ -68,7 +70,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   // Nobody waits for the thread to start: reads need none of it, and commits are queued for it.
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
-  worker.on('exit', () => stop(closedError()))
+  worker.on('exit', () => {
+    removeExitGate(gate)
+    stop(closedError())
+  })
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
