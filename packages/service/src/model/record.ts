@@ -9,7 +9,8 @@
  *   members  = ( `,` [annotation `,`] `"name":` value )*
  *   content  = count:u16 · entry* · members                       (an entity that has no version yet)
  *
- * Numbers are big endian. `bytes` counts the whole record, so a buffer may be longer than its record.
+ * Numbers are big endian. `bytes` counts the whole record, so a buffer may be longer than its record. What a
+ * scan asks of every row takes the buffer and where in it the record begins.
  * `memberFrom` counts from the start of members and points behind the comma. The text is the entity at
  * minimal metadata without its braces; names and values in it are ASCII.
  */
@@ -94,8 +95,13 @@ export function encodeRecord(keys: string, content: Buffer, version: Version): E
   return record
 }
 
-export function recordBytes(record: EntityRecord): number {
-  return record.readUInt32BE(4)
+export function recordBytes(bytes: Buffer, at = 0): number {
+  return u32(bytes, at + 4)
+}
+
+/** The record that begins at `at`, without copying it. */
+export function recordAt(bytes: Buffer, at: number): EntityRecord {
+  return bytes.subarray(at, at + recordBytes(bytes, at))
 }
 
 export function versionOf(record: EntityRecord): Version {
@@ -269,7 +275,7 @@ function readValue(source: Buffer, member: Member): Value {
   }
 }
 
-/** Where a value's text stands in a record. Filled by a finder, so that finding allocates nothing. */
+/** Where a value's text stands. Filled by a finder, so that finding allocates nothing. */
 export interface Place {
   /** Index into edmTypes. */
   type: number
@@ -277,37 +283,37 @@ export interface Place {
   until: number
 }
 
-/** Finds one property's value; false if the record has none. */
-export type Finder = (record: EntityRecord, place: Place) => boolean
+/** Finds one property's value in the record at `at`; false if it has none. */
+export type Finder = (bytes: Buffer, at: number, place: Place) => boolean
 
 /** A finder for `name`. It looks first where it last found the name: neighbours are often alike. */
 export function propertyFinder(name: string): Finder {
-  const quoted = jsonString(name).slice(1, -1)
-  const text = Buffer.from(quoted, 'latin1')
-  const hash = nameHash(quoted)
-  const [hashHigh, hashLow] = [hash >>> 8, hash & 0xff]
-  const [bytesHigh, bytesLow] = [text.length >>> 8, text.length & 0xff]
+  const quoted = jsonString(name)
+  const nameBytes = quoted.length - 2
+  const hashAndBytes = ((nameHash(quoted.slice(1, -1)) << 16) | nameBytes) >>> 0
+  const stands = textAt(`${quoted}:`)
+  const viewOf = viewer()
   let entry = 0
-  return (record, place) => {
-    const count = u16(record, 2)
+  return (bytes, at, place) => {
+    const view = viewOf(bytes)
+    const count = view.getUint16(at + 2)
     if (entry >= count) entry = 0
     for (let left = count; left > 0; left--) {
-      const at = headerBytes + entry * entryBytes
-      if (
-        record[at] === hashHigh &&
-        record[at + 1] === hashLow &&
-        record[at + 2] === bytesHigh &&
-        record[at + 3] === bytesLow
-      ) {
-        const membersFrom = membersFromOf(record)
-        const kind = record[at + 4] as number
-        const nameFrom =
-          membersFrom + u24(record, at + 5) + (kind & 0x80 ? annotationBytes(kind & 0x7f, text.length) : 0)
-        if (standsAt(record, nameFrom + 1, text)) {
-          place.type = kind & 0x7f
-          place.from = nameFrom + text.length + 3
+      const entryAt = at + headerBytes + entry * entryBytes
+      if (view.getUint32(entryAt) === hashAndBytes) {
+        const etagFrom = at + headerBytes + count * entryBytes
+        const membersFrom = etagFrom + stampedBytes + 2 * view.getUint8(at + 1) + view.getUint32(at + 16)
+        const kindAndFrom = view.getUint32(entryAt + 4)
+        const type = (kindAndFrom >>> 24) & 0x7f
+        const annotation = kindAndFrom >>> 31 === 1 ? annotationBytes(type, nameBytes) : 0
+        const nameFrom = membersFrom + (kindAndFrom & 0xff_ffff) + annotation
+        if (stands(view, nameFrom)) {
+          place.type = type
+          place.from = nameFrom + nameBytes + 3
           place.until =
-            entry + 1 < count ? membersFrom + u24(record, at + entryBytes + 5) - 1 : u32(record, 4)
+            entry + 1 < count
+              ? membersFrom + (view.getUint32(entryAt + entryBytes + 4) & 0xff_ffff) - 1
+              : at + view.getUint32(at + 4)
           return true
         }
       }
@@ -317,28 +323,52 @@ export function propertyFinder(name: string): Finder {
   }
 }
 
+/** A view reads several bytes at once. Rows that follow each other mostly lie in one buffer. */
+function viewer(): (bytes: Buffer) => DataView {
+  let last: Buffer | undefined
+  let view: DataView = new DataView(new ArrayBuffer(0))
+  return (bytes) => {
+    if (bytes !== last) {
+      last = bytes
+      view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    }
+    return view
+  }
+}
+
+/** Whether `text` stands somewhere, compared four bytes at a time. */
+function textAt(text: string): (view: DataView, from: number) => boolean {
+  const wanted = Buffer.from(text, 'latin1')
+  const words = Array.from({ length: wanted.length >>> 2 }, (_, i) => wanted.readInt32BE(4 * i))
+  return (view, from) => {
+    for (let i = 0; i < words.length; i++) if (view.getInt32(from + 4 * i) !== words[i]) return false
+    for (let i = 4 * words.length; i < wanted.length; i++)
+      if (view.getUint8(from + i) !== wanted[i]) return false
+    return true
+  }
+}
+
 /** The opening quote of the PartitionKey's JSON string. */
-export function partitionKeyFrom(record: EntityRecord): number {
-  return keysFromOf(record) + partitionHeadBytes
+export function partitionKeyFrom(bytes: Buffer, at: number): number {
+  return keysFromOf(bytes, at) + partitionHeadBytes
 }
 
 /** The opening quote of the RowKey's JSON string. */
-export function rowKeyFrom(record: EntityRecord): number {
-  let at = partitionKeyFrom(record) + 1
-  for (;;) {
-    const byte = record[at]
-    if (byte === quote) return at + 1 + rowHeadBytes
-    at += byte === backslash ? 2 : 1
+export function rowKeyFrom(bytes: Buffer, at: number): number {
+  for (let i = partitionKeyFrom(bytes, at) + 1; ; ) {
+    const byte = bytes[i]
+    if (byte === quote) return i + 1 + rowHeadBytes
+    i += byte === backslash ? 2 : 1
   }
 }
 
 /** The upper and the lower 32 bits of the version: comparing them allocates no bigint. */
-export function versionHighOf(record: EntityRecord): number {
-  return u32(record, 8)
+export function versionHighOf(bytes: Buffer, at: number): number {
+  return u32(bytes, at + 8)
 }
 
-export function versionLowOf(record: EntityRecord): number {
-  return u32(record, 12)
+export function versionLowOf(bytes: Buffer, at: number): number {
+  return u32(bytes, at + 12)
 }
 
 const quote = 0x22
@@ -346,14 +376,18 @@ const backslash = 0x5c
 const partitionHeadBytes = '"PartitionKey":'.length
 const rowHeadBytes = ',"RowKey":'.length
 
-function keysFromOf(record: EntityRecord): number {
-  const etagFrom = headerBytes + u16(record, 2) * entryBytes
+function keysFromOf(bytes: Buffer, at = 0): number {
+  const etagFrom = at + headerBytes + u16(bytes, at + 2) * entryBytes
   // Two colons of the stamp are written as three characters each.
-  return etagFrom + etagHead.length + (record[1] as number) + 4 + etagTail.length
+  return etagFrom + etagHead.length + (bytes[at + 1] as number) + 4 + etagTail.length
 }
 
-function membersFromOf(record: EntityRecord): number {
-  return keysFromOf(record) + u32(record, 16) + timestampHead.length + (record[1] as number) + 1
+/** What stands between the entries and the members, without the keys and the two stamps. */
+const stampedBytes = etagHead.length + 4 + etagTail.length + timestampHead.length + 1
+
+function membersFromOf(bytes: Buffer, at = 0): number {
+  const etagFrom = at + headerBytes + u16(bytes, at + 2) * entryBytes
+  return etagFrom + stampedBytes + 2 * (bytes[at + 1] as number) + u32(bytes, at + 16)
 }
 
 /** `"name@odata.type":"type",` */
@@ -361,21 +395,12 @@ function annotationBytes(type: number, nameBytes: number): number {
   return 1 + nameBytes + annotationTail.length + (edmTypes[type] as EdmType).length + 2
 }
 
-function standsAt(record: EntityRecord, from: number, text: Buffer): boolean {
-  for (let i = 0; i < text.length; i++) if (record[from + i] !== text[i]) return false
-  return true
+function u16(bytes: Buffer, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number)
 }
 
-function u16(record: EntityRecord, at: number): number {
-  return ((record[at] as number) << 8) | (record[at + 1] as number)
-}
-
-function u24(record: EntityRecord, at: number): number {
-  return ((record[at] as number) << 16) | ((record[at + 1] as number) << 8) | (record[at + 2] as number)
-}
-
-function u32(record: EntityRecord, at: number): number {
-  return ((u16(record, at) << 16) | u16(record, at + 2)) >>> 0
+function u32(bytes: Buffer, at: number): number {
+  return ((u16(bytes, at) << 16) | u16(bytes, at + 2)) >>> 0
 }
 
 /** Sixteen bits of FNV-1a: lets a search pass over a property without comparing its name. */
