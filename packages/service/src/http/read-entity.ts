@@ -1,25 +1,31 @@
 /**
  * Reads an entity from a JSON body. JSON.parse will not do: it keeps the last of two equal members, and
- * turns `5.0` and `5` into one number although they are different types here.
+ * turns `5.0` and `5` into one number although they are different types here. Values are not made: what a
+ * client writes is mostly what a record holds, and is only checked.
  */
 import { unreachable } from '../model/brand.ts'
+import { normalDoubleText } from '../model/double-text.ts'
 import { Fault, inputTexts } from '../model/faults.ts'
-import type { Property } from '../model/record.ts'
-import { parseTicks } from '../model/ticks.ts'
-import type { Value } from '../model/values.ts'
-import { type JsonScalar, type JsonValue, readJsonObject } from './json-reader.ts'
+import { jsonString } from '../model/json-text.ts'
+import { nameFacts } from '../model/name-facts.ts'
+import type { PropertyText } from '../model/record.ts'
+import { normalTimeText } from '../model/ticks.ts'
+import type { EdmType } from '../model/values.ts'
+import { type JsonMember, readJsonObject } from './json-reader.ts'
 
 /** What a body says, before any rule about entities is applied to it. */
 export interface EntityBody {
   readonly partition: string | undefined
   readonly row: string | undefined
   /** In the body's order; nulls are left out, as they mean "absent". */
-  readonly properties: readonly Property[]
+  readonly properties: readonly PropertyText[]
 }
 
 const typeAnnotation = '@odata.type'
 const guidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const integerPattern = /^-?\d+$/
+/** As String would write it, and too short to be out of range. */
+const normalInt64Pattern = /^(?:0|-?[1-9]\d{0,17})$/
 const decimalPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const int32Min = -0x8000_0000
@@ -31,91 +37,126 @@ export function readEntity(body: Buffer): EntityBody {
   const names = new Set<string>()
   let partition: string | undefined
   let row: string | undefined
-  const properties: Property[] = []
-  for (const [name, scalar] of members) {
-    if (isAnnotation(name)) continue
+  const properties: PropertyText[] = []
+  for (const member of members) {
+    const { name } = member
+    const { role } = meaningOf(name)
+    if (role === 'annotation') continue
     if (names.size === names.add(name).size) throw new Fault('DuplicatePropertiesSpecified')
-    if (name === 'Timestamp') continue
-    const value = convert(scalar, types?.get(name))
-    if (value === undefined) continue
-    if (name === 'PartitionKey') partition = keyText(value)
-    else if (name === 'RowKey') row = keyText(value)
-    else properties.push({ name, value })
+    if (role === 'Timestamp' || member.kind === 'null') continue
+    const type = types?.get(name)
+    if (role === 'PartitionKey') partition = keyText(member, type)
+    else if (role === 'RowKey') row = keyText(member, type)
+    else properties.push(type === undefined ? inferred(member, member.kind) : converted(member, type))
   }
   return { partition, row, properties }
 }
 
-function isAnnotation(name: string): boolean {
-  return (
-    name.startsWith('odata.') || (name.includes('@') && (name.startsWith('@') || name.includes('@odata.')))
-  )
+/** What the name of a member says about it. */
+interface Meaning {
+  readonly role: 'property' | 'PartitionKey' | 'RowKey' | 'Timestamp' | 'annotation'
+  /** The property whose type it gives, if it gives one. */
+  readonly typeOf: string | undefined
 }
+
+const meaningOf = nameFacts((name): Meaning => {
+  if (name === 'PartitionKey' || name === 'RowKey' || name === 'Timestamp') {
+    return { role: name, typeOf: undefined }
+  }
+  const annotates =
+    name.startsWith('odata.') || (name.includes('@') && (name.startsWith('@') || name.includes('@odata.')))
+  const property = name.endsWith(typeAnnotation) ? name.slice(0, -typeAnnotation.length) : ''
+  const typeOf = property === '' || property.includes('@') ? undefined : property
+  return { role: annotates ? 'annotation' : 'property', typeOf }
+})
 
 /**
  * The types given by annotations, which may stand before or after their properties. Other annotations, and
  * those of properties that are not there, say nothing.
  */
-function readTypes(members: readonly (readonly [string, JsonScalar])[]): Map<string, string> | undefined {
+function readTypes(members: readonly JsonMember[]): Map<string, string> | undefined {
   let types: Map<string, string> | undefined
-  for (const [name, value] of members) {
-    if (!name.endsWith(typeAnnotation)) continue
-    const property = name.slice(0, -typeAnnotation.length)
-    if (property === '' || property.includes('@')) continue
-    if (value.kind !== 'string') throw conversionFault()
+  for (const { name, kind, text } of members) {
+    const { typeOf } = meaningOf(name)
+    if (typeOf === undefined) continue
+    if (kind !== 'string') throw conversionFault()
     types ??= new Map()
-    types.set(property, value.text)
+    types.set(typeOf, text)
   }
   return types
 }
 
-function keyText(value: Value): string {
-  if (value.type !== 'Edm.String') throw conversionFault()
-  return value.value
+function keyText({ kind, text }: JsonMember, type: string | undefined): string {
+  if (kind !== 'string' || (type !== undefined && type !== 'Edm.String')) throw conversionFault()
+  return text
 }
 
-/** The value a member has, given its annotation; undefined for null. */
-function convert(scalar: JsonScalar, type: string | undefined): Value | undefined {
-  if (scalar.kind === 'null') return undefined
+/** A property whose type the shape of its value tells. */
+function inferred(member: JsonMember, kind: Exclude<JsonMember['kind'], 'null'>): PropertyText {
+  const { text } = member
+  switch (kind) {
+    case 'string':
+      return stringProperty(member)
+    case 'boolean':
+      return property(member, 'Edm.Boolean', text, false)
+    case 'number': {
+      if (integerPattern.test(text)) {
+        const value = Number(text)
+        // An integer has no negative zero.
+        if (value === 0) return property(member, 'Edm.Int32', '0', false)
+        if (value >= int32Min && value <= int32Max) return property(member, 'Edm.Int32', text, false)
+      }
+      return doubleProperty(member)
+    }
+    default:
+      return unreachable(kind)
+  }
+}
+
+/** A property of the type its annotation gives. */
+function converted(member: JsonMember, type: string): PropertyText {
+  const { kind, text } = member
   switch (type) {
-    case undefined:
-      return inferred(scalar)
     case 'Edm.String':
-      if (scalar.kind !== 'string') break
-      return { type, value: scalar.text }
+      if (kind !== 'string') break
+      return stringProperty(member)
     case 'Edm.Binary':
-      if (scalar.kind !== 'string' || !base64Pattern.test(scalar.text)) break
-      return { type, value: Buffer.from(scalar.text, 'base64') }
+      if (kind !== 'string' || !base64Pattern.test(text)) break
+      return binaryProperty(member)
     case 'Edm.Boolean': {
-      const text = scalar.text.toLowerCase()
-      if (scalar.kind === 'number' || (text !== 'true' && text !== 'false')) break
-      return { type, value: text === 'true' }
+      const lower = text.toLowerCase()
+      if (kind === 'number' || (lower !== 'true' && lower !== 'false')) break
+      return property(member, type, lower, false)
     }
     case 'Edm.DateTime': {
-      const value = scalar.kind === 'string' ? parseTicks(scalar.text) : undefined
-      if (value === undefined) break
-      return { type, value }
+      const time = kind === 'string' ? normalTimeText(text) : undefined
+      if (time === undefined) break
+      return property(member, type, time, true)
     }
-    case 'Edm.Double': {
-      const value = scalar.kind === 'boolean' ? undefined : parseDouble(scalar.text)
-      if (value === undefined) break
-      return { type, value }
-    }
+    case 'Edm.Double':
+      if (kind === 'boolean') break
+      if (text === 'NaN' || text === 'Infinity' || text === '-Infinity') {
+        return property(member, type, text, true)
+      }
+      if (!decimalPattern.test(text)) break
+      return doubleProperty(member)
     case 'Edm.Guid':
-      if (scalar.kind !== 'string' || !guidPattern.test(scalar.text)) break
-      return { type, value: scalar.text.toLowerCase() }
+      if (kind !== 'string' || !guidPattern.test(text)) break
+      return property(member, type, text.toLowerCase(), true)
     case 'Edm.Int32': {
-      const value = Number(scalar.text)
-      if (scalar.kind === 'boolean' || !integerPattern.test(scalar.text)) break
+      const value = Number(text)
+      if (kind === 'boolean' || !integerPattern.test(text)) break
       if (value < int32Min || value > int32Max) break
-      // An integer has no negative zero.
-      return { type, value: value + 0 }
+      return property(member, type, String(value + 0), false)
     }
     case 'Edm.Int64': {
       // A bare number would have lost digits on its way through most clients.
-      if (scalar.kind !== 'string' || !integerPattern.test(scalar.text) || scalar.text.length > 20) break
-      const value = BigInt(scalar.text)
+      if (kind !== 'string') break
+      if (normalInt64Pattern.test(text)) return property(member, type, text, true)
+      if (!integerPattern.test(text) || text.length > 20) break
+      const value = BigInt(text)
       if (BigInt.asIntN(64, value) !== value) break
-      return { type, value }
+      return property(member, type, String(value), true)
     }
     default:
       break
@@ -123,32 +164,25 @@ function convert(scalar: JsonScalar, type: string | undefined): Value | undefine
   throw conversionFault()
 }
 
-function inferred(scalar: JsonValue): Value {
-  switch (scalar.kind) {
-    case 'string':
-      return { type: 'Edm.String', value: scalar.text }
-    case 'boolean':
-      return { type: 'Edm.Boolean', value: scalar.text === 'true' }
-    case 'number': {
-      const value = Number(scalar.text)
-      if (integerPattern.test(scalar.text) && value >= int32Min && value <= int32Max) {
-        return { type: 'Edm.Int32', value: value + 0 }
-      }
-      if (!Number.isFinite(value)) throw conversionFault()
-      return { type: 'Edm.Double', value }
-    }
-    default:
-      return unreachable(scalar.kind)
-  }
+function property({ name }: JsonMember, type: EdmType, text: string, quoted: boolean): PropertyText {
+  return { name, type, text, quoted, units: 0 }
 }
 
-function parseDouble(text: string): number | undefined {
-  if (text === 'NaN') return Number.NaN
-  if (text === 'Infinity') return Number.POSITIVE_INFINITY
-  if (text === '-Infinity') return Number.NEGATIVE_INFINITY
-  if (!decimalPattern.test(text)) return undefined
-  const value = Number(text)
-  return Number.isFinite(value) ? value : undefined
+function stringProperty({ name, text, plain }: JsonMember): PropertyText {
+  const json = plain ? text : jsonString(text).slice(1, -1)
+  return { name, type: 'Edm.String', text: json, quoted: true, units: text.length }
+}
+
+/** REQUIRES: base64. What lies in the bits behind the last byte is not kept. */
+function binaryProperty({ name, text }: JsonMember): PropertyText {
+  const value = Buffer.from(text, 'base64')
+  return { name, type: 'Edm.Binary', text: value.toString('base64'), quoted: true, units: value.length }
+}
+
+/** REQUIRES: a decimal. */
+function doubleProperty(member: JsonMember): PropertyText {
+  if (!Number.isFinite(Number(member.text))) throw conversionFault()
+  return property(member, 'Edm.Double', normalDoubleText(member.text), false)
 }
 
 function conversionFault(): Fault {

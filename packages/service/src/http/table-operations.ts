@@ -105,9 +105,8 @@ export const queryTablesSteps: Steps<
 
 /** The name in the body, whatever it is; undefined if there is none. */
 function readTableName(body: Buffer): string | undefined {
-  const named = readJsonObject(body).filter(([name]) => name === 'TableName')
-  const value = named[0]?.[1]
-  if (named.length > 1) throw new Fault('DuplicatePropertiesSpecified')
+  const [value, another] = readJsonObject(body).filter(({ name }) => name === 'TableName')
+  if (another !== undefined) throw new Fault('DuplicatePropertiesSpecified')
   if (value === undefined || value.kind === 'null') return undefined
   if (value.kind !== 'string') throw new Fault('InvalidInput', { text: inputTexts.conversion })
   return value.text

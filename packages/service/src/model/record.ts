@@ -17,8 +17,17 @@ import { strict as assert } from 'node:assert'
 import { unreachable } from './brand.ts'
 import type { EntityKey } from './keys.ts'
 import { jsonString } from './json-text.ts'
+import { nameFacts } from './name-facts.ts'
 import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
-import { type EdmType, edmTypes, isAnnotated, type Value, valueText } from './values.ts'
+import {
+  type EdmType,
+  edmTypes,
+  isAnnotated,
+  textOf,
+  typeCodes,
+  type Value,
+  type ValueText,
+} from './values.ts'
 import type { Version } from './version.ts'
 
 /** Encoded bytes of an entity. Whoever hands one out says how long it stays valid. */
@@ -28,6 +37,15 @@ export type EntityRecord = Buffer
 export interface Property {
   readonly name: string
   readonly value: Value
+}
+
+/** A property as its record will hold it. */
+export interface PropertyText extends ValueText {
+  readonly name: string
+}
+
+export function propertyText({ name, value }: Property): PropertyText {
+  return { name, ...textOf(value) }
 }
 
 /** One row of a record's property table. Offsets are into the record. */
@@ -50,6 +68,7 @@ const etagHead = `"odata.etag":"W/\\"datetime'`
 const etagTail = `'\\"",`
 const timestampHead = `,"Timestamp":"`
 const annotationTail = '@odata.type":"'
+const annotationTails = edmTypes.map((type) => `${annotationTail}${type}",`)
 
 /** The keys' members, as they stand in the text. */
 export function keysText(key: EntityKey): string {
@@ -58,18 +77,56 @@ export function keysText(key: EntityKey): string {
 
 /** Encodes properties in the order given. */
 export function encodeContent(properties: readonly Property[]): Buffer {
-  let text = ''
-  const entries: Entry[] = []
-  for (const { name, value } of properties) {
-    const quoted = jsonString(name)
-    const annotated = isAnnotated(value)
-    const memberFrom = text.length + 1
-    if (annotated)
-      text += `,${quoted.slice(0, -1)}${annotationTail}${value.type}",${quoted}:${valueText(value)}`
-    else text += `,${quoted}:${valueText(value)}`
-    entries.push({ name: quoted.slice(1, -1), type: edmTypes.indexOf(value.type), annotated, memberFrom })
+  return encodeTexts(properties.map(propertyText))
+}
+
+/** As encodeContent, for properties whose text is there already. */
+export function encodeTexts(properties: readonly PropertyText[]): Buffer {
+  const membersFrom = contentHeaderBytes + properties.length * entryBytes
+  let bytes = membersFrom
+  for (const property of properties) {
+    const nameBytes = nameTextOf(property.name).length
+    bytes += nameBytes + 4 + property.text.length + (property.quoted ? 2 : 0)
+    if (isAnnotated(property)) bytes += annotationBytes(typeCodes[property.type], nameBytes)
   }
-  return writeContent(entries, text)
+  const content = Buffer.allocUnsafe(bytes)
+  content.writeUInt16BE(properties.length, 0)
+  let entryAt = contentHeaderBytes
+  let at = membersFrom
+  for (const property of properties) {
+    const name = nameTextOf(property.name)
+    const type = typeCodes[property.type]
+    const annotated = isAnnotated(property)
+    content[at++] = comma
+    writeEntry(content, entryAt, name, type, annotated, at - membersFrom)
+    entryAt += entryBytes
+    content[at++] = quote
+    at = writeAscii(content, at, name)
+    if (annotated) {
+      at = writeAscii(content, at, annotationTails[type] as string)
+      content[at++] = quote
+      at = writeAscii(content, at, name)
+    }
+    content[at++] = quote
+    content[at++] = colon
+    if (property.quoted) content[at++] = quote
+    at = writeAscii(content, at, property.text)
+    if (property.quoted) content[at++] = quote
+  }
+  assert(at === bytes, 'content is as long as was counted')
+  return content
+}
+
+/** A name as it stands between quotes. */
+const nameTextOf = nameFacts((name) => jsonString(name).slice(1, -1))
+
+/** Calling into the engine pays only for longer texts. */
+const loopCharactersMax = 24
+
+function writeAscii(target: Buffer, at: number, text: string): number {
+  if (text.length > loopCharactersMax) return at + target.write(text, at, 'latin1')
+  for (let i = 0; i < text.length; i++) target[at + i] = text.charCodeAt(i)
+  return at + text.length
 }
 
 /** The record of an entity at a version. */
@@ -202,13 +259,24 @@ function writeContent(entries: readonly Entry[], text: string): Buffer {
   content.writeUInt16BE(entries.length, 0)
   let at = contentHeaderBytes
   for (const { name, type, annotated, memberFrom } of entries) {
-    content.writeUInt16BE(nameHash(name), at)
-    content.writeUInt16BE(name.length, at + 2)
-    content.writeUInt32BE((((annotated ? 0x80 : 0) | type) * 0x1000000 + memberFrom) >>> 0, at + 4)
+    writeEntry(content, at, name, type, annotated, memberFrom)
     at += entryBytes
   }
   content.write(text, membersFrom, 'latin1')
   return content
+}
+
+function writeEntry(
+  content: Buffer,
+  at: number,
+  name: string,
+  type: number,
+  annotated: boolean,
+  memberFrom: number,
+): void {
+  content.writeUInt16BE(nameHash(name), at)
+  content.writeUInt16BE(name.length, at + 2)
+  content.writeUInt32BE((((annotated ? 0x80 : 0) | type) * 0x1000000 + memberFrom) >>> 0, at + 4)
 }
 
 function readMembers(
@@ -342,6 +410,8 @@ export function versionLowOf(record: EntityRecord): number {
 }
 
 const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
 const backslash = 0x5c
 const partitionHeadBytes = '"PartitionKey":'.length
 const rowHeadBytes = ',"RowKey":'.length

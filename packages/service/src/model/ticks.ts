@@ -54,6 +54,22 @@ export function parseTicks(text: string): Ticks | undefined {
   return ticks < 0n || ticks > ticksMax ? undefined : (ticks as Ticks)
 }
 
+/** Most times as clients write them; every month has 28 days. */
+const commonTime =
+  /^(?:1[7-9]|[2-9]\d)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,7})?Z$/
+
+/** The text formatTicks would write for the time that parseTicks reads; undefined if it reads none. */
+export function normalTimeText(text: string): string | undefined {
+  if (!commonTime.test(text)) {
+    const ticks = parseTicks(text)
+    return ticks === undefined ? undefined : formatTicks(ticks)
+  }
+  if (text.length === 20) return text
+  const digits = trimZeros(text.slice(0, -1))
+  if (digits.length === text.length - 1) return text
+  return digits.endsWith('.') ? `${digits.slice(0, -1)}Z` : `${digits}Z`
+}
+
 /** `MM/dd/yyyy HH:mm:ss`, which the protocol uses in one error text. */
 export function formatTicksInvariant(ticks: Ticks): string {
   const [date = '', time] = formatSeconds(ticks).split('T')

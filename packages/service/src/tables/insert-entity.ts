@@ -1,14 +1,14 @@
 import { checkEntity } from '../model/entity.ts'
 import { Fault } from '../model/faults.ts'
 import { parsePartitionKey, parseRowKey } from '../model/keys.ts'
-import { encodeContent, keysText, type Property } from '../model/record.ts'
+import { encodeTexts, keysText, type PropertyText } from '../model/record.ts'
 import type { EntityWrite } from './write-entities.ts'
 
 /** A new entity. Its properties keep the order its client gave them. */
 export function insertEntity(
   partition: string | undefined,
   row: string | undefined,
-  properties: readonly Property[],
+  properties: readonly PropertyText[],
 ): EntityWrite {
   if (partition === undefined || row === undefined) throw new Fault('PropertiesNeedValue')
   const key = { partition: parsePartitionKey(partition), row: parseRowKey(row) }
@@ -19,7 +19,7 @@ export function insertEntity(
       kind: 'put',
       when: { kind: 'absent' },
       keys: keysText(key),
-      content: encodeContent(properties),
+      content: encodeTexts(properties),
     },
   }
 }
