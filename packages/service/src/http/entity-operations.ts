@@ -67,11 +67,11 @@ export const getEntitySteps: Steps<
 
 export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
   preferences: ['return-content', 'return-no-content'],
-  decode(call) {
+  decode(call, body) {
     forbidConditions(call.headers)
     requireJson(call.headers)
     if (call.preference !== 'return-no-content') levelOf(call.format)
-    return readEntity(call.body)
+    return readEntity(body)
   },
   prepare: (entity) => insertEntity(entity.partition, entity.row, entity.properties),
   encode(written, call) {
@@ -102,10 +102,10 @@ function updateWrite(
 ): WriteSteps<EntityRoute, { readonly when: Condition; readonly entity: EntityBody }> {
   return {
     preferences: ['return-no-content'],
-    decode(call) {
+    decode(call, body) {
       const when = updateCondition(call.headers, call.version, resourceOf(call))
       requireJson(call.headers)
-      return { when, entity: readEntity(call.body) }
+      return { when, entity: readEntity(body) }
     },
     // The address names the entity; keys in the body are not looked at.
     prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
