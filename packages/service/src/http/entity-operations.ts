@@ -79,7 +79,8 @@ export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
     const etag = etagOf(written.version)
     const location = `${call.target.base}/${entityLink(call.route.table, key)}`
     if (call.preference === 'return-no-content') {
-      return { ...noContent(call), etag, location, dataServiceId: location }
+      const preferenceApplied = call.preference
+      return { status: 204, noCache: true, preferenceApplied, etag, location, dataServiceId: location }
     }
     const level = levelOf(call.format)
     return {
@@ -139,13 +140,14 @@ function resourceOf({ account, route }: Call<EntityRoute>): string {
 }
 
 function recordOf({ write, version }: Written): EntityRecord {
-  switch (write.change.kind) {
+  const { mutation } = write
+  switch (mutation.kind) {
     case 'put':
     case 'merge':
-      return encodeRecord(write.change.keys, write.change.content, version)
+      return encodeRecord(mutation.keys, mutation.content, version)
     case 'remove':
       throw new Error('a removed entity has no record')
     default:
-      return unreachable(write.change)
+      return unreachable(mutation)
   }
 }

@@ -28,7 +28,7 @@ import {
   type Value,
   type ValueText,
 } from './values.ts'
-import type { Version } from './version.ts'
+import { escapeColons, type Version } from './version.ts'
 
 /** Encoded bytes of an entity. Whoever hands one out says how long it stays valid. */
 export type EntityRecord = Buffer
@@ -134,8 +134,7 @@ export function encodeRecord(keys: string, content: Buffer, version: Version): E
   const count = content.readUInt16BE(0)
   const entriesUntil = contentHeaderBytes + count * entryBytes
   const stamp = formatTicks(version)
-  const escaped = stamp.replaceAll(':', '%3A')
-  const head = `${etagHead}${escaped}${etagTail}${keys}${timestampHead}${stamp}"`
+  const head = `${etagHead}${escapeColons(stamp)}${etagTail}${keys}${timestampHead}${stamp}"`
   const bytes = headerBytes + count * entryBytes + head.length + content.length - entriesUntil
   const record = Buffer.allocUnsafe(bytes)
   record[0] = recordFormat

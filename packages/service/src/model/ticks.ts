@@ -19,16 +19,16 @@ export const ticksMax = (3_155_378_976_000_000_000n - 1n) as Ticks
 
 /** `2020-12-18T17:08:59.8611145Z`, trailing zeros of the fraction and an empty fraction left out. */
 export function formatTicks(ticks: Ticks): string {
-  const fraction = Number(ticks % BigInt(ticksPerSecond))
   const seconds = formatSeconds(ticks)
+  const fraction = fractionOf(ticks)
   if (fraction === 0) return `${seconds}Z`
   return `${seconds}.${trimZeros(fraction.toString().padStart(7, '0'))}Z`
 }
 
 /** As formatTicks, but always with seven digits: the form error messages use. */
 export function formatTicksFully(ticks: Ticks): string {
-  const fraction = Number(ticks % BigInt(ticksPerSecond))
-  return `${formatSeconds(ticks)}.${fraction.toString().padStart(7, '0')}Z`
+  const seconds = formatSeconds(ticks)
+  return `${seconds}.${fractionOf(ticks).toString().padStart(7, '0')}Z`
 }
 
 /**
@@ -104,16 +104,23 @@ export function systemClock(): Clock {
 }
 
 /** Versions of a busy moment share their second, and each is written more than once. */
-let lastSeconds = Number.NaN
-let lastSecondsText = ''
+let secondFrom = 0n
+let secondUntil = 0n
+let secondText = ''
 
 function formatSeconds(ticks: Ticks): string {
-  const seconds = Number(ticks / BigInt(ticksPerSecond)) - unixEpochSeconds
-  if (seconds !== lastSeconds) {
-    lastSecondsText = isoSeconds(new Date(seconds * 1000))
-    lastSeconds = seconds
+  if (ticks < secondFrom || ticks >= secondUntil) {
+    const seconds = ticks / BigInt(ticksPerSecond)
+    secondText = isoSeconds(new Date((Number(seconds) - unixEpochSeconds) * 1000))
+    secondFrom = seconds * BigInt(ticksPerSecond)
+    secondUntil = secondFrom + BigInt(ticksPerSecond)
   }
-  return lastSecondsText
+  return secondText
+}
+
+/** Ticks since the second began. REQUIRES: formatSeconds was asked for the same ticks last. */
+function fractionOf(ticks: Ticks): number {
+  return Number(ticks - secondFrom)
 }
 
 function isoSeconds(date: Date): string {

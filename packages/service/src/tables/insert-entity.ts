@@ -1,8 +1,11 @@
 import { checkEntity } from '../model/entity.ts'
 import { Fault } from '../model/faults.ts'
 import { parsePartitionKey, parseRowKey } from '../model/keys.ts'
+import type { Condition } from '../model/mutation.ts'
 import { encodeTexts, keysText, type PropertyText } from '../model/record.ts'
 import type { EntityWrite } from './write-entities.ts'
+
+const absent: Condition = { kind: 'absent' }
 
 /** A new entity. Its properties keep the order its client gave them. */
 export function insertEntity(
@@ -15,9 +18,10 @@ export function insertEntity(
   checkEntity(key, properties)
   return {
     key,
-    change: {
+    mutation: {
       kind: 'put',
-      when: { kind: 'absent' },
+      row: key.row,
+      when: absent,
       keys: keysText(key),
       content: encodeTexts(properties),
     },

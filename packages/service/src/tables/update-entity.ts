@@ -16,5 +16,5 @@ export function updateEntity(
 ): EntityWrite {
   checkEntity(key, properties)
   const content = encodeTexts(properties.toSorted(byName))
-  return { key, change: { kind, when, keys: keysText(key), content } }
+  return { key, mutation: { kind, row: key.row, when, keys: keysText(key), content } }
 }
