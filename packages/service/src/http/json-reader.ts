@@ -2,8 +2,15 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { Fault, inputTexts } from '../model/faults.ts'
 
-export interface JsonMember {
-  readonly name: string
+/** A body's text and how far it has been read. */
+export interface JsonCursor {
+  readonly text: string
+  /** Whether there is a backslash anywhere. Without one, a string ends at the next quote. */
+  readonly escapes: boolean
+  at: number
+}
+
+export interface JsonScalar {
   readonly kind: 'string' | 'number' | 'boolean' | 'null'
   /** The value of a string, and the literal as written of all else. */
   readonly text: string
@@ -11,15 +18,23 @@ export interface JsonMember {
   readonly plain: boolean
 }
 
-/** Members in the order written, equal names included. */
-export function readJsonObject(body: Buffer): JsonMember[] {
+export interface JsonMember {
+  readonly name: string
+  readonly value: JsonScalar
+  /** Where the value stands in the text. */
+  readonly from: number
+  readonly until: number
+}
+
+export function openJson(body: Buffer): JsonCursor {
   const text = decode(body)
-  const cursor: Cursor = {
-    text,
-    escapes: text.includes('\\'),
-    at: text.charCodeAt(0) === byteOrderMark ? 1 : 0,
-  }
+  return { text, escapes: text.includes('\\'), at: 0 }
+}
+
+/** All members in the order written, equal names included; nothing may follow them. */
+export function readMembers(cursor: JsonCursor): JsonMember[] {
   const members: JsonMember[] = []
+  if (cursor.text.charCodeAt(0) === byteOrderMark) cursor.at++
   if (next(cursor) !== openBrace) throw malformed()
   cursor.at++
   if (next(cursor) === closeBrace) {
@@ -34,15 +49,34 @@ export function readJsonObject(body: Buffer): JsonMember[] {
     }
   }
   next(cursor)
-  if (cursor.at !== text.length) throw malformed()
+  if (cursor.at !== cursor.text.length) throw malformed()
   return members
 }
 
-interface Cursor {
-  readonly text: string
-  /** Whether there is a backslash anywhere. Without one, a string ends at the next quote. */
-  readonly escapes: boolean
-  at: number
+function readMember(cursor: JsonCursor): JsonMember {
+  if (next(cursor) !== quote) throw malformed()
+  const name = readString(cursor).text
+  if (next(cursor) !== colon) throw malformed()
+  cursor.at++
+  next(cursor)
+  const from = cursor.at
+  return { name, value: readScalar(cursor), from, until: cursor.at }
+}
+
+/** The value that begins here. */
+export function readScalar(cursor: JsonCursor): JsonScalar {
+  switch (cursor.text.charCodeAt(cursor.at)) {
+    case quote:
+      return readString(cursor)
+    case 0x74:
+      return readWord(cursor, 'boolean', 'true')
+    case 0x66:
+      return readWord(cursor, 'boolean', 'false')
+    case 0x6e:
+      return readWord(cursor, 'null', 'null')
+    default:
+      return readNumber(cursor)
+  }
 }
 
 const byteOrderMark = 0xfeff
@@ -60,7 +94,7 @@ function decode(body: Buffer): string {
 }
 
 /** The next character that is not a blank, where the cursor then stands; NaN at the end. */
-function next(cursor: Cursor): number {
+function next(cursor: JsonCursor): number {
   for (;;) {
     const unit = cursor.text.charCodeAt(cursor.at)
     if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return unit
@@ -68,80 +102,35 @@ function next(cursor: Cursor): number {
   }
 }
 
-function readMember(cursor: Cursor): JsonMember {
-  const name = readName(cursor)
-  if (next(cursor) !== colon) throw malformed()
-  cursor.at++
-  switch (next(cursor)) {
-    case quote: {
-      const from = cursor.at + 1
-      const until = endOfString(cursor)
-      const raw = cursor.text.slice(from, until)
-      const plain = isPlain(cursor.text, from, until)
-      return { name, kind: 'string', text: plain ? raw : decodeString(raw), plain }
-    }
-    case 0x74:
-      return { name, kind: 'boolean', text: readWord(cursor, 'true'), plain: false }
-    case 0x66:
-      return { name, kind: 'boolean', text: readWord(cursor, 'false'), plain: false }
-    case 0x6e:
-      return { name, kind: 'null', text: readWord(cursor, 'null'), plain: false }
-    default:
-      return { name, kind: 'number', text: readNumber(cursor), plain: false }
-  }
-}
-
-function readWord(cursor: Cursor, word: string): string {
+function readWord(cursor: JsonCursor, kind: 'boolean' | 'null', word: string): JsonScalar {
   if (!cursor.text.startsWith(word, cursor.at)) throw malformed()
   cursor.at += word.length
-  return word
+  return { kind, text: word, plain: false }
 }
 
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-function readNumber(cursor: Cursor): string {
-  numberPattern.lastIndex = cursor.at
-  if (!numberPattern.test(cursor.text)) throw malformed()
-  const from = cursor.at
+function readNumber(cursor: JsonCursor): JsonScalar {
+  const { text, at } = cursor
+  numberPattern.lastIndex = at
+  if (!numberPattern.test(text)) throw malformed()
   cursor.at = numberPattern.lastIndex
-  return cursor.text.slice(from, cursor.at)
+  return { kind: 'number', text: text.slice(at, cursor.at), plain: false }
 }
 
-/**
- * Clients send the same names again and again. Those met last are kept, each in a place that its characters
- * give it, so that most names need not be looked at closely.
- */
-const recentNames: string[] = Array.from({ length: 1024 }, () => '')
-const recentNameCharactersMax = 64
-
-function readName(cursor: Cursor): string {
-  const { text } = cursor
-  if (next(cursor) !== quote) throw malformed()
-  const from = cursor.at + 1
-  const until = endOfString(cursor)
-  const raw = text.slice(from, until)
-  const middle = text.charCodeAt((from + until) >> 1)
-  const place =
-    ((until - from) * 31 + text.charCodeAt(from) * 7 + middle * 3 + text.charCodeAt(until - 1)) & 1023
-  const recent = recentNames[place] as string
-  if (raw === recent) return recent
-  if (raw.length > recentNameCharactersMax || !isPlain(text, from, until)) return decodeString(raw)
-  // Copied, because a slice would keep the whole body in memory.
-  const name = Buffer.from(raw, 'latin1').toString('latin1')
-  recentNames[place] = name
-  return name
-}
-
-/** Where the string that begins here ends; moves behind the quote that ends it. */
-function endOfString(cursor: Cursor): number {
+/** REQUIRES: a quote stands here. */
+function readString(cursor: JsonCursor): JsonScalar {
   const { text, escapes, at } = cursor
-  let until = text.indexOf('"', at + 1)
+  const from = at + 1
+  let until = text.indexOf('"', from)
   if (escapes) {
-    while (until >= 0 && isEscaped(text, at, until)) until = text.indexOf('"', until + 1)
+    while (until >= 0 && isEscaped(text, from, until)) until = text.indexOf('"', until + 1)
   }
   if (until < 0) throw malformed()
   cursor.at = until + 1
-  return until
+  const raw = text.slice(from, until)
+  const plain = isPlain(text, from, until)
+  return { kind: 'string', text: plain ? raw : decodeString(raw), plain }
 }
 
 /** Whether an odd number of backslashes stands before `at`. */

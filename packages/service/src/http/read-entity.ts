@@ -7,11 +7,11 @@ import { unreachable } from '../model/brand.ts'
 import { normalDoubleText } from '../model/double-text.ts'
 import { Fault, inputTexts } from '../model/faults.ts'
 import { jsonString } from '../model/json-text.ts'
-import { nameFacts } from '../model/name-facts.ts'
 import type { PropertyText } from '../model/record.ts'
 import { normalTimeText } from '../model/ticks.ts'
 import type { EdmType } from '../model/values.ts'
-import { type JsonMember, readJsonObject } from './json-reader.ts'
+import { type Outline, readOutline, valuesBy } from './entity-outline.ts'
+import { type JsonScalar, openJson } from './json-reader.ts'
 
 /** What a body says, before any rule about entities is applied to it. */
 export interface EntityBody {
@@ -21,7 +21,6 @@ export interface EntityBody {
   readonly properties: readonly PropertyText[]
 }
 
-const typeAnnotation = '@odata.type'
 const guidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const integerPattern = /^-?\d+$/
 /** As String would write it, and too short to be out of range. */
@@ -32,131 +31,131 @@ const int32Min = -0x8000_0000
 const int32Max = 0x7fff_ffff
 
 export function readEntity(body: Buffer): EntityBody {
-  const members = readJsonObject(body)
-  const types = readTypes(members)
-  const names = new Set<string>()
+  const cursor = openJson(body)
+  for (const [i, outline] of knownOutlines.entries()) {
+    const values = valuesBy(outline, cursor)
+    if (values !== undefined) {
+      if (i > 0) [knownOutlines[i - 1], knownOutlines[i]] = [outline, knownOutlines[i - 1] as Outline]
+      return entityBy(outline, values)
+    }
+    cursor.at = 0
+  }
+  const { outline, values } = readOutline(cursor)
+  if (body.length <= outlinedBytesMax)
+    knownOutlines[Math.min(knownOutlines.length, outlinesMax - 1)] = outline
+  return entityBy(outline, values)
+}
+
+/**
+ * Those met often come first: each moves up when it is met, and a new one takes the last place. A body that has
+ * none of them is read as a whole, so few are enough.
+ */
+const knownOutlines: Outline[] = []
+const outlinesMax = 4
+const outlinedBytesMax = 65_536
+
+function entityBy({ slots }: Outline, values: readonly JsonScalar[]): EntityBody {
   let partition: string | undefined
   let row: string | undefined
   const properties: PropertyText[] = []
-  for (const member of members) {
-    const { name } = member
-    const { role } = meaningOf(name)
-    if (role === 'annotation') continue
-    if (names.size === names.add(name).size) throw new Fault('DuplicatePropertiesSpecified')
-    if (role === 'Timestamp' || member.kind === 'null') continue
-    const type = types?.get(name)
-    if (role === 'PartitionKey') partition = keyText(member, type)
-    else if (role === 'RowKey') row = keyText(member, type)
-    else properties.push(type === undefined ? inferred(member, member.kind) : converted(member, type))
+  for (const [i, slot] of slots.entries()) {
+    const value = values[i] as JsonScalar
+    switch (slot.role) {
+      case 'nothing':
+        break
+      case 'repetition':
+        throw new Fault('DuplicatePropertiesSpecified')
+      case 'PartitionKey':
+        partition = keyText(value, slot.type)
+        break
+      case 'RowKey':
+        row = keyText(value, slot.type)
+        break
+      case 'property':
+        properties.push(
+          slot.type === undefined ? inferred(slot.name, value) : converted(slot.name, value, slot.type),
+        )
+        break
+      default:
+        unreachable(slot.role)
+    }
   }
   return { partition, row, properties }
 }
 
-/** What the name of a member says about it. */
-interface Meaning {
-  readonly role: 'property' | 'PartitionKey' | 'RowKey' | 'Timestamp' | 'annotation'
-  /** The property whose type it gives, if it gives one. */
-  readonly typeOf: string | undefined
-}
-
-const meaningOf = nameFacts((name): Meaning => {
-  if (name === 'PartitionKey' || name === 'RowKey' || name === 'Timestamp') {
-    return { role: name, typeOf: undefined }
-  }
-  const annotates =
-    name.startsWith('odata.') || (name.includes('@') && (name.startsWith('@') || name.includes('@odata.')))
-  const property = name.endsWith(typeAnnotation) ? name.slice(0, -typeAnnotation.length) : ''
-  const typeOf = property === '' || property.includes('@') ? undefined : property
-  return { role: annotates ? 'annotation' : 'property', typeOf }
-})
-
-/**
- * The types given by annotations, which may stand before or after their properties. Other annotations, and
- * those of properties that are not there, say nothing.
- */
-function readTypes(members: readonly JsonMember[]): Map<string, string> | undefined {
-  let types: Map<string, string> | undefined
-  for (const { name, kind, text } of members) {
-    const { typeOf } = meaningOf(name)
-    if (typeOf === undefined) continue
-    if (kind !== 'string') throw conversionFault()
-    types ??= new Map()
-    types.set(typeOf, text)
-  }
-  return types
-}
-
-function keyText({ kind, text }: JsonMember, type: string | undefined): string {
+function keyText({ kind, text }: JsonScalar, type: string | undefined): string {
   if (kind !== 'string' || (type !== undefined && type !== 'Edm.String')) throw conversionFault()
   return text
 }
 
-/** A property whose type the shape of its value tells. */
-function inferred(member: JsonMember, kind: Exclude<JsonMember['kind'], 'null'>): PropertyText {
-  const { text } = member
+/** A property whose type its value tells. */
+function inferred(name: string, value: JsonScalar): PropertyText {
+  const { kind, text } = value
   switch (kind) {
     case 'string':
-      return stringProperty(member)
+      return stringProperty(name, value)
     case 'boolean':
-      return property(member, 'Edm.Boolean', text, false)
+      return property(name, 'Edm.Boolean', text, false)
     case 'number': {
       if (integerPattern.test(text)) {
-        const value = Number(text)
+        const number = Number(text)
         // An integer has no negative zero.
-        if (value === 0) return property(member, 'Edm.Int32', '0', false)
-        if (value >= int32Min && value <= int32Max) return property(member, 'Edm.Int32', text, false)
+        if (number === 0) return property(name, 'Edm.Int32', '0', false)
+        if (number >= int32Min && number <= int32Max) return property(name, 'Edm.Int32', text, false)
       }
-      return doubleProperty(member)
+      return doubleProperty(name, text)
     }
+    case 'null':
+      throw new Error('null is no value')
     default:
       return unreachable(kind)
   }
 }
 
 /** A property of the type its annotation gives. */
-function converted(member: JsonMember, type: string): PropertyText {
-  const { kind, text } = member
+function converted(name: string, value: JsonScalar, type: string): PropertyText {
+  const { kind, text } = value
   switch (type) {
     case 'Edm.String':
       if (kind !== 'string') break
-      return stringProperty(member)
+      return stringProperty(name, value)
     case 'Edm.Binary':
       if (kind !== 'string' || !base64Pattern.test(text)) break
-      return binaryProperty(member)
+      return binaryProperty(name, text)
     case 'Edm.Boolean': {
       const lower = text.toLowerCase()
       if (kind === 'number' || (lower !== 'true' && lower !== 'false')) break
-      return property(member, type, lower, false)
+      return property(name, type, lower, false)
     }
     case 'Edm.DateTime': {
       const time = kind === 'string' ? normalTimeText(text) : undefined
       if (time === undefined) break
-      return property(member, type, time, true)
+      return property(name, type, time, true)
     }
     case 'Edm.Double':
       if (kind === 'boolean') break
       if (text === 'NaN' || text === 'Infinity' || text === '-Infinity') {
-        return property(member, type, text, true)
+        return property(name, type, text, true)
       }
       if (!decimalPattern.test(text)) break
-      return doubleProperty(member)
+      return doubleProperty(name, text)
     case 'Edm.Guid':
       if (kind !== 'string' || !guidPattern.test(text)) break
-      return property(member, type, text.toLowerCase(), true)
+      return property(name, type, text.toLowerCase(), true)
     case 'Edm.Int32': {
-      const value = Number(text)
+      const number = Number(text)
       if (kind === 'boolean' || !integerPattern.test(text)) break
-      if (value < int32Min || value > int32Max) break
-      return property(member, type, String(value + 0), false)
+      if (number < int32Min || number > int32Max) break
+      return property(name, type, String(number + 0), false)
     }
     case 'Edm.Int64': {
       // A bare number would have lost digits on its way through most clients.
       if (kind !== 'string') break
-      if (normalInt64Pattern.test(text)) return property(member, type, text, true)
+      if (normalInt64Pattern.test(text)) return property(name, type, text, true)
       if (!integerPattern.test(text) || text.length > 20) break
-      const value = BigInt(text)
-      if (BigInt.asIntN(64, value) !== value) break
-      return property(member, type, String(value), true)
+      const number = BigInt(text)
+      if (BigInt.asIntN(64, number) !== number) break
+      return property(name, type, String(number), true)
     }
     default:
       break
@@ -164,25 +163,25 @@ function converted(member: JsonMember, type: string): PropertyText {
   throw conversionFault()
 }
 
-function property({ name }: JsonMember, type: EdmType, text: string, quoted: boolean): PropertyText {
+function property(name: string, type: EdmType, text: string, quoted: boolean): PropertyText {
   return { name, type, text, quoted, units: 0 }
 }
 
-function stringProperty({ name, text, plain }: JsonMember): PropertyText {
+function stringProperty(name: string, { text, plain }: JsonScalar): PropertyText {
   const json = plain ? text : jsonString(text).slice(1, -1)
   return { name, type: 'Edm.String', text: json, quoted: true, units: text.length }
 }
 
 /** REQUIRES: base64. What lies in the bits behind the last byte is not kept. */
-function binaryProperty({ name, text }: JsonMember): PropertyText {
+function binaryProperty(name: string, text: string): PropertyText {
   const value = Buffer.from(text, 'base64')
   return { name, type: 'Edm.Binary', text: value.toString('base64'), quoted: true, units: value.length }
 }
 
 /** REQUIRES: a decimal. */
-function doubleProperty(member: JsonMember): PropertyText {
-  if (!Number.isFinite(Number(member.text))) throw conversionFault()
-  return property(member, 'Edm.Double', normalDoubleText(member.text), false)
+function doubleProperty(name: string, text: string): PropertyText {
+  if (!Number.isFinite(Number(text))) throw conversionFault()
+  return property(name, 'Edm.Double', normalDoubleText(text), false)
 }
 
 function conversionFault(): Fault {

@@ -2,11 +2,12 @@ import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { readEntity } from '../../src/http/read-entity.ts'
-import { inputTexts } from '../../src/model/faults.ts'
+import { type FaultCode, inputTexts } from '../../src/model/faults.ts'
 import { encodeContent, encodeTexts, type Property } from '../../src/model/record.ts'
 import { formatTicks, type Ticks, ticksMax } from '../../src/model/ticks.ts'
 import type { EdmType, Value } from '../../src/model/values.ts'
 import { assertFault } from '../support/assert-fault.ts'
+import { int32, listOf, text } from '../support/entities.ts'
 
 describe('an entity read from JSON', () => {
   it('has the content its values have, however they are written', () => {
@@ -111,6 +112,56 @@ describe('an entity read from JSON', () => {
     })
   }
 
+  describe('after one that was written alike', () => {
+    const before = '{"a@odata.type":"Edm.Int64","a":"5","b":"x","c":1,"c@odata.type":"Edm.Double"}'
+    // biome-ignore format: a table reads in columns
+    const bodies: readonly (readonly [body: string, properties: Readonly<Record<string, Value>>])[] = [
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","c":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), b: text('y'), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"\\u0079","c":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), b: text('y'), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"é","c":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), b: text('é'), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","c":2}',          { a: int64(6n), b: text('y'), c: int32(2) }],
+      ['{"a@odata.type":"Edm.String","a":"z","b":"y","c":2,"c@odata.type":"Edm.Double"}', { a: text('z'), b: text('y'), c: double(2) }],
+      ['{"a":"z","b":"y","c":2,"c@odata.type":"Edm.Double"}',         { a: text('z'), b: text('y'), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":null,"c":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":7,"c":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), b: int32(7), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":true,"c":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), b: { type: 'Edm.Boolean', value: true }, c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","c":"2","c@odata.type":"Edm.Double"}', { a: int64(6n), b: text('y'), c: double(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","d":2,"c@odata.type":"Edm.Double"}', { a: int64(6n), b: text('y'), d: int32(2) }],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y"}',                { a: int64(6n), b: text('y') }],
+      ['{"a@odata.type":"Edm.Int64","a":"x6","a@odata.type":"Edm.String"}', { a: text('x6') }],
+      ['{}',                                                          {}],
+    ]
+    for (const [body, properties] of bodies) {
+      it(`is read for what it says: ${body}`, () => {
+        contentOf(before)
+        assert.deepEqual(contentOf(body), encodeContent(listOf(properties)))
+        assert.deepEqual(contentOf(body), encodeContent(listOf(properties)))
+      })
+    }
+
+    // biome-ignore format: a table reads in columns
+    const refused: readonly (readonly [body: string, code: FaultCode])[] = [
+      ['{"a@odata.type":"Edm.Int64","a":"6x","b":"y","c":2,"c@odata.type":"Edm.Double"}',  'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","c":2,"c@odata.type":"Edm.Double"}}',  'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","c":2,"c@odata.type":"Edm.Double"',    'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","c":02,"c@odata.type":"Edm.Double"}',  'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y\n","c":2,"c@odata.type":"Edm.Double"}', 'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y\\","c":2,"c@odata.type":"Edm.Double"}', 'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":["y"],"c":2,"c@odata.type":"Edm.Double"}', 'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","a":"6","b":"y","b":2,"c@odata.type":"Edm.Double"}',   'DuplicatePropertiesSpecified'],
+      ['{"a@odata.type":"Edm.Int64","a":"6x","b":"y","b":2}',                              'InvalidInput'],
+      ['{"a@odata.type":"Edm.Int64","b":"y","b":2,"a":"6x"}',                              'DuplicatePropertiesSpecified'],
+    ]
+    for (const [body, code] of refused) {
+      it(`is refused for what it says: ${JSON.stringify(body)}`, () => {
+        contentOf(before)
+        const message = code === 'InvalidInput' ? inputTexts.conversion : undefined
+        assertFault(() => contentOf(body), code, message)
+        assertFault(() => contentOf(body), code, message)
+      })
+    }
+  })
+
   it('is known by its names, also by very many and by long ones', () => {
     const names = Array.from({ length: 3000 }, (_, i) => `n${i}`)
     const long = [`${'n'.repeat(64)}a`, `${'n'.repeat(64)}b`]
@@ -148,6 +199,14 @@ function spelled(name: string): string {
   return name.length < 2 ? JSON.stringify(name) : `"${name[0]}${escape}${name.slice(2)}"`
 }
 
+function int64(value: bigint): Value {
+  return { type: 'Edm.Int64', value }
+}
+
+function double(value: number): Value {
+  return { type: 'Edm.Double', value }
+}
+
 interface WrittenProperty extends Property {
   /** How the value is written. */
   readonly json: string
@@ -155,14 +214,14 @@ interface WrittenProperty extends Property {
 }
 
 const name = fc.oneof(
-  fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,20}$/).filter((text) => text !== 'Timestamp'),
+  fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,20}$/).filter((each) => each !== 'Timestamp'),
   fc.stringMatching(/^[\u00e0-\u00ff\u4e00-\u4e10]{1,5}$/),
 )
 
 const value: fc.Arbitrary<Omit<WrittenProperty, 'name'>> = fc.oneof(
-  fc.oneof(fc.string(), fc.string({ unit: 'binary' })).map((text) => ({
-    value: { type: 'Edm.String' as const, value: text.toWellFormed() },
-    json: JSON.stringify(text.toWellFormed()),
+  fc.oneof(fc.string(), fc.string({ unit: 'binary' })).map((string) => ({
+    value: { type: 'Edm.String' as const, value: string.toWellFormed() },
+    json: JSON.stringify(string.toWellFormed()),
     type: undefined,
   })),
   fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff }).map((number) => ({
