@@ -213,7 +213,7 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
     progress.index = index
     return before
   }
-  const headers = readContext(part, index, progress) //                               400
+  const headers = readContext(part, index, progress, sameHeaders ? before?.call.headers : undefined) // 400
   const target =
     before !== undefined && sameTarget ? before.call.target : readPartTarget(part.target, outer.target) // 400
   progress.format = readFormat(headers.get('accept'), target.query.get('$format'))
@@ -244,13 +244,18 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   }
 }
 
-function readContext(part: PartRequest, index: number, progress: Progress): Map<string, string> {
+function readContext(
+  part: PartRequest,
+  index: number,
+  progress: Progress,
+  known?: Call['headers'],
+): Call['headers'] {
   progress.stage = 'early'
   progress.index = index
   progress.contentId = part.contentId
   progress.format = readFormat(undefined, undefined)
   progress.preference = undefined
-  const headers = readHeaders(part.rawHeaders)
+  const headers = known ?? readHeaders(part.rawHeaders)
   progress.format = readFormat(headers.get('accept'), undefined)
   return headers
 }
