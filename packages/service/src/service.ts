@@ -4,7 +4,8 @@ import { parseAccounts, developmentAccount } from './auth/accounts.ts'
 import { type BearerSettings, openBearer } from './auth/bearer.ts'
 import { fetchJson } from './auth/issuer-keys.ts'
 import { openCorsRules } from './http/cors.ts'
-import { createHttpServer, type LogEntry } from './http/server.ts'
+import type { Patience } from './http/connection.ts'
+import { createHttpServer, type LogEntry, standardPatience } from './http/server.ts'
 import { type Certificates, openCertificates, type TlsOptions } from './http/tls.ts'
 import type { PartitionKey, RowKey } from './model/keys.ts'
 import { catalogue } from './model/table.ts'
@@ -16,6 +17,7 @@ import type { Store } from './store/store.ts'
 
 export type { Durability } from './store/lmdb/lmdb-store.ts'
 export type { Assignment, BearerSettings } from './auth/bearer.ts'
+export type { Patience } from './http/connection.ts'
 export type { LogEntry } from './http/server.ts'
 export type { TlsOptions } from './http/tls.ts'
 
@@ -38,6 +40,8 @@ export interface ServiceOptions {
   readonly statsOnPrimary?: boolean
   /** Serve HTTPS instead of HTTP. */
   readonly tls?: TlsOptions
+  /** How long clients may take to send their requests. */
+  readonly patience?: Patience
   readonly serverToken?: string
   readonly log?: (entry: LogEntry) => void
   /** Told what an operator should know. */
@@ -82,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     log: options.log ?? (() => undefined),
     isReady: () => answers(store),
     certificates,
+    patience: options.patience ?? standardPatience,
   })
   try {
     const { port } = await server.listen(host, tablePort)

@@ -2,6 +2,7 @@
  * A request from its first byte to its answer, in a straight line. The order on the page is the order of
  * refusals on the wire: a refusal on one line hides the refusals below it.
  */
+import { createHash } from 'node:crypto'
 import { authenticate, type Credentials } from '../auth/authenticate.ts'
 import { authorize } from '../auth/grant.ts'
 import { Fault } from '../model/faults.ts'
@@ -74,7 +75,8 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     stage = behind('late')
     authorize(grant, needOf(found, steps.writes, headers, target)) //                403 404
     stage = 'front'
-    const body = await request.body() //                                             400 411 413
+    const body = await request.body() //                                             411 413
+    checkMd5(body, headers.get('content-md5')) //                                    400
     stage = behind('early')
     const { account } = grant
     const table = 'table' in found ? await findTable(context.store, account, found.table) : undefined
@@ -103,6 +105,13 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
   function answered(reply: Reply, fault: Fault | undefined): Answer {
     const spoken = stage === 'version' ? undefined : version
     return { reply, envelope: { requestId, clientRequestId, version: spoken, sharing }, operation, fault }
+  }
+}
+
+/** Refuses bytes that are not those the client meant. */
+function checkMd5(body: Buffer, md5: string | undefined): void {
+  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5) {
+    throw new Fault('Md5Mismatch')
   }
 }
 

@@ -62,8 +62,9 @@ const listBytesMin = 4096
 let listBytes = listBytesMin
 
 function entityContext(place: Place, suffix: string, select: Select | undefined): string {
-  const selected = select === undefined ? '' : `&$select=${select.text}`
-  return jsonString(`${place.base}/$metadata#${place.table}${suffix}${selected}`)
+  const address = `${place.base}/$metadata#${place.table}${suffix}`
+  // Neither an authority nor an account nor a table can hold what JSON escapes.
+  return select === undefined ? `"${address}"` : jsonString(`${address}&$select=${select.text}`)
 }
 
 /**

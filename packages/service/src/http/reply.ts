@@ -1,4 +1,5 @@
 /** Answers, and the one place that knows which headers they carry, in which order and spelling. */
+import { STATUS_CODES } from 'node:http'
 import { type Sharing, sharingHeaders } from './cors.ts'
 
 /** What an operation answers. Absent fields send no header. */
@@ -36,40 +37,49 @@ export interface Envelope {
   readonly sharing: Sharing | undefined
 }
 
-/** Names and values in turn, ready for Node's writeHead. */
-export function headersOf(reply: Reply, envelope: Envelope, server: string, date: string): string[] {
-  const headers: string[] = []
-  if (reply.noCache) headers.push('Cache-Control', 'no-cache')
-  if (reply.body === undefined) {
+/** The head of an answer, from its status to the empty line. `date` is now, `last` closes the connection. */
+export function headOf(
+  reply: Reply,
+  envelope: Envelope,
+  server: string,
+  date: string,
+  last: boolean,
+): string {
+  const { status, body, reason } = reply
+  const { requestId, clientRequestId, version, sharing } = envelope
+  let head = `HTTP/1.1 ${status} ${reason ?? STATUS_CODES[status]}\r\n`
+  if (reply.noCache) head += 'Cache-Control: no-cache\r\n'
+  if (body === undefined) {
     // The length of a 304 would be that of the body it leaves out.
-    if (reply.status !== 304) headers.push('Content-Length', '0')
+    if (status !== 304) head += 'Content-Length: 0\r\n'
   } else if (reply.measured) {
-    headers.push('Content-Length', Buffer.byteLength(reply.body).toString())
+    head += `Content-Length: ${body.length}\r\n`
   } else {
-    headers.push('Transfer-Encoding', 'chunked')
+    head += 'Transfer-Encoding: chunked\r\n'
   }
-  if (reply.contentType !== undefined) headers.push('Content-Type', reply.contentType)
-  if (reply.etag !== undefined) headers.push('ETag', reply.etag)
-  if (reply.location !== undefined) headers.push('Location', reply.location)
-  if (envelope.sharing?.vary) headers.push('Vary', 'Origin')
-  headers.push('Server', server)
-  if (reply.challenge !== undefined) headers.push('WWW-Authenticate', reply.challenge)
-  if (reply.errorCode !== undefined) headers.push('x-ms-error-code', reply.errorCode)
-  headers.push('x-ms-request-id', envelope.requestId)
-  if (envelope.clientRequestId !== undefined) {
-    headers.push('x-ms-client-request-id', envelope.clientRequestId)
-  }
-  if (envelope.version !== undefined) headers.push('x-ms-version', envelope.version)
-  headers.push('X-Content-Type-Options', 'nosniff')
-  if (reply.preferenceApplied !== undefined) headers.push('Preference-Applied', reply.preferenceApplied)
-  for (const [name, value] of reply.continuation ?? []) headers.push(name, value)
-  if (reply.explanation !== undefined) headers.push('x-explain', reply.explanation)
-  const sharingAt = headers.length
-  if (reply.dataServiceId !== undefined) headers.push('DataServiceId', reply.dataServiceId)
-  headers.push('Date', date)
-  if (envelope.sharing !== undefined) {
-    const names = headers.filter((_, index) => index % 2 === 0)
-    headers.splice(sharingAt, 0, ...sharingHeaders(envelope.sharing, names))
-  }
-  return headers
+  if (reply.contentType !== undefined) head += `Content-Type: ${reply.contentType}\r\n`
+  if (reply.etag !== undefined) head += `ETag: ${reply.etag}\r\n`
+  if (reply.location !== undefined) head += `Location: ${reply.location}\r\n`
+  if (sharing?.vary) head += 'Vary: Origin\r\n'
+  head += `Server: ${server}\r\n`
+  if (reply.challenge !== undefined) head += `WWW-Authenticate: ${reply.challenge}\r\n`
+  if (reply.errorCode !== undefined) head += `x-ms-error-code: ${reply.errorCode}\r\n`
+  head += `x-ms-request-id: ${requestId}\r\n`
+  if (clientRequestId !== undefined) head += `x-ms-client-request-id: ${clientRequestId}\r\n`
+  if (version !== undefined) head += `x-ms-version: ${version}\r\n`
+  head += 'X-Content-Type-Options: nosniff\r\n'
+  if (reply.preferenceApplied !== undefined) head += `Preference-Applied: ${reply.preferenceApplied}\r\n`
+  for (const [name, value] of reply.continuation ?? []) head += `${name}: ${value}\r\n`
+  if (reply.explanation !== undefined) head += `x-explain: ${reply.explanation}\r\n`
+  let tail = reply.dataServiceId === undefined ? '' : `DataServiceId: ${reply.dataServiceId}\r\n`
+  tail += `Date: ${date}\r\n`
+  if (sharing !== undefined) head += sharingLines(sharing, head + tail)
+  return last ? `${head}${tail}Connection: close\r\n\r\n` : `${head}${tail}\r\n`
+}
+
+/** `sent` is the head without these lines. */
+function sharingLines(sharing: Sharing, sent: string): string {
+  const names = Array.from(sent.matchAll(/^([^:\s]+):/gm), ([, name = '']) => name)
+  const headers = sharingHeaders(sharing, names)
+  return headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
 }

@@ -34,7 +34,7 @@ const atMostOnce = new Set([
   'x-ms-version',
 ])
 
-/** By lower-case name. Node has trimmed the values. */
+/** By lower-case name. */
 export function readHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>()
   for (let i = 0; i + 1 < raw.length; i += 2) {

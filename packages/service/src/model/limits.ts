@@ -16,7 +16,7 @@ export const limits = {
   selectNamesMax: 255,
   queryParametersMax: 64,
   requestLineBytesMax: 65_536,
-  /** Request line and headers together; Node counts them as one. */
+  /** Request line and headers together. */
   headerBytesMax: 98_304,
   /** Headers of one operation in a batch, and of the MIME part around it. */
   partHeadersMax: 100,

@@ -43,7 +43,7 @@ export function newCatalogueEntry(account: AccountName, name: TableName, id: Tab
   }
 }
 
-/** Every request reads one of these, so the two values are cut out of the text without parsing it. */
+/** Both values are cut out of the text without parsing it. */
 export function catalogueEntryOf(record: EntityRecord): CatalogueEntry {
   let id: string | undefined
   let name: string | undefined
@@ -66,8 +66,13 @@ export async function findTable(
   name: TableName,
 ): Promise<CatalogueEntry | undefined> {
   const record = await store.get(catalogue, catalogueKey(account, name))
-  return record === undefined ? undefined : catalogueEntryOf(record)
+  if (record === undefined) return undefined
+  // Every request looks for its table, and mostly finds what the one before it found.
+  if (!lastFound?.record.equals(record)) lastFound = { record, entry: catalogueEntryOf(record) }
+  return lastFound.entry
 }
+
+let lastFound: { readonly record: EntityRecord; readonly entry: CatalogueEntry } | undefined
 
 /** The policies of a table, in the order they were set; undefined if there is no such table. */
 export async function findPolicies(

@@ -5,7 +5,7 @@ import { parseAccounts } from '../../src/auth/accounts.ts'
 import type { Credentials } from '../../src/auth/authenticate.ts'
 import { type AnswerContext, answer } from '../../src/http/answer.ts'
 import { openCorsRules } from '../../src/http/cors.ts'
-import { headersOf } from '../../src/http/reply.ts'
+import { headOf } from '../../src/http/reply.ts'
 import type { AccessPolicy } from '../../src/model/access-policy.ts'
 import { encodeContent, keysText } from '../../src/model/record.ts'
 import { type AccountName, catalogue, type TableName } from '../../src/model/table.ts'
@@ -103,13 +103,16 @@ export function openInProcess(
     )
     const { reply, envelope, fault } = answered
     const text = reply.body?.toString() ?? ''
-    const all = headersOf(reply, envelope, 'Server', 'Date')
+    const head = headOf(reply, envelope, 'Server', 'Date', false)
+    const all = head
+      .split('\r\n')
+      .flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
     return {
       status: reply.status,
       code: fault?.code ?? codeIn(text),
       text,
       header: (name) => all[all.findIndex((each) => each.toLowerCase() === name.toLowerCase()) + 1],
-      masked: masked(`${reply.status} ${reply.reason ?? ''}\n${all.join('\n')}\n\n${text}`),
+      masked: masked(`${head}${text}`),
     }
   }
 

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { developmentAccount, parseAccounts } from '../../src/auth/accounts.ts'
 import type { AnswerContext } from '../../src/http/answer.ts'
 import { openCorsRules } from '../../src/http/cors.ts'
-import { createHttpServer } from '../../src/http/server.ts'
+import { createHttpServer, standardPatience } from '../../src/http/server.ts'
 import { everything } from '../../src/model/keys.ts'
 import { recordBytes } from '../../src/model/record.ts'
 import type { AccountName, TableId, TableName } from '../../src/model/table.ts'
@@ -120,6 +120,7 @@ export async function startTables(
     log: ({ answer }) => assert(answer.reply.status < 500, String(answer.fault?.cause)),
     isReady: async () => true,
     certificates: undefined,
+    patience: standardPatience,
   })
   const { port } = await server.listen('127.0.0.1', 0)
   const url = `http://127.0.0.1:${port}`
