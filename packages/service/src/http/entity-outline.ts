@@ -4,7 +4,14 @@
  * annotations and repetitions.
  */
 import { Fault, inputTexts } from '../model/faults.ts'
-import { type JsonCursor, type JsonMember, type JsonScalar, readMembers, readScalar } from './json-reader.ts'
+import {
+  isBlank,
+  type JsonCursor,
+  type JsonMember,
+  type JsonScalar,
+  readMembers,
+  readScalar,
+} from './json-reader.ts'
 
 export interface Outline {
   readonly slots: readonly Slot[]
@@ -27,9 +34,9 @@ export interface Slot {
 export function valuesBy({ slots, tail }: Outline, cursor: JsonCursor): JsonScalar[] | undefined {
   const values: JsonScalar[] = []
   for (const { lead, kind } of slots) {
-    if (!passes(cursor, lead)) return undefined
-    // Up to here the body is like one that was read, so that a value must stand here, and what cannot be read
-    // as one is malformed in any case.
+    if (!passes(cursor, lead) || isBlank(cursor)) return undefined
+    // Up to here the body is like one that was read before, so a value must stand here: what cannot be read as
+    // one is malformed whatever follows.
     const value = readScalar(cursor)
     if (value.kind !== kind) return undefined
     values.push(value)

@@ -63,6 +63,12 @@ function readMember(cursor: JsonCursor): JsonMember {
   return { name, value: readScalar(cursor), from, until: cursor.at }
 }
 
+/** Whether the next character may stand between values and means nothing. */
+export function isBlank({ text, at }: JsonCursor): boolean {
+  const unit = text.charCodeAt(at)
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09
+}
+
 /** The value that begins here. */
 export function readScalar(cursor: JsonCursor): JsonScalar {
   switch (cursor.text.charCodeAt(cursor.at)) {
@@ -95,11 +101,8 @@ function decode(body: Buffer): string {
 
 /** The next character that is not a blank, where the cursor then stands; NaN at the end. */
 function next(cursor: JsonCursor): number {
-  for (;;) {
-    const unit = cursor.text.charCodeAt(cursor.at)
-    if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return unit
-    cursor.at++
-  }
+  while (isBlank(cursor)) cursor.at++
+  return cursor.text.charCodeAt(cursor.at)
 }
 
 function readWord(cursor: JsonCursor, kind: 'boolean' | 'null', word: string): JsonScalar {

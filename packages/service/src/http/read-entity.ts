@@ -41,8 +41,7 @@ export function readEntity(body: Buffer): EntityBody {
     cursor.at = 0
   }
   const { outline, values } = readOutline(cursor)
-  if (body.length <= outlinedBytesMax)
-    knownOutlines[Math.min(knownOutlines.length, outlinesMax - 1)] = outline
+  if (body.length <= outlinedBytesMax) remember(outline)
   return entityBy(outline, values)
 }
 
@@ -52,7 +51,13 @@ export function readEntity(body: Buffer): EntityBody {
  */
 const knownOutlines: Outline[] = []
 const outlinesMax = 4
+/** An outline keeps the text it was cut out of in memory. */
 const outlinedBytesMax = 65_536
+
+function remember(outline: Outline): void {
+  if (knownOutlines.length === outlinesMax) knownOutlines.pop()
+  knownOutlines.push(outline)
+}
 
 function entityBy({ slots }: Outline, values: readonly JsonScalar[]): EntityBody {
   let partition: string | undefined
