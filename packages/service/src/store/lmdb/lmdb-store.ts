@@ -12,6 +12,7 @@ import type { Clock } from '../../model/ticks.ts'
 import type { CommitOutcome, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
 import { type Environment, entityKey, liveKey, openEnvironment } from './environment.ts'
+import { openExitGate, removeExitGate } from './exit-gate.ts'
 import type { WriterOptions } from './writer.ts'
 import { commitPacker, type WriterAnswer, type WriterReport, type WriterRequest } from './writer-message.ts'
 
@@ -44,8 +45,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { clock, durability = 'sync', reserveBytes = reserveBytesDefault } = options
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
+  const gate = openExitGate()
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
-    workerData: { path, durability, reserveBytes } satisfies WriterOptions,
+    workerData: { path, durability, reserveBytes, gate } satisfies WriterOptions,
   })
   const waiting = new Map<number, Waiting>()
   const packer = commitPacker()
@@ -58,7 +60,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   // Nobody waits for the thread to start: reads need none of it, and commits are queued for it.
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
-  worker.on('exit', () => stop(closedError()))
+  worker.on('exit', () => {
+    removeExitGate(gate)
+    stop(closedError())
+  })
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
