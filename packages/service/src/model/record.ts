@@ -18,9 +18,18 @@ import { strict as assert } from 'node:assert'
 import { unreachable } from './brand.ts'
 import type { EntityKey } from './keys.ts'
 import { jsonString } from './json-text.ts'
+import { nameFacts } from './name-facts.ts'
 import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
-import { type EdmType, edmTypes, isAnnotated, type Value, valueText } from './values.ts'
-import type { Version } from './version.ts'
+import {
+  type EdmType,
+  edmTypes,
+  isAnnotated,
+  textOf,
+  typeCodes,
+  type Value,
+  type ValueText,
+} from './values.ts'
+import { escapeColons, type Version } from './version.ts'
 
 /** Encoded bytes of an entity. Whoever hands one out says how long it stays valid. */
 export type EntityRecord = Buffer
@@ -29,6 +38,15 @@ export type EntityRecord = Buffer
 export interface Property {
   readonly name: string
   readonly value: Value
+}
+
+/** A property as its record will hold it. */
+export interface PropertyText extends ValueText {
+  readonly name: string
+}
+
+export function propertyText({ name, value }: Property): PropertyText {
+  return { name, ...textOf(value) }
 }
 
 /** One row of a record's property table. Offsets are into the record. */
@@ -59,18 +77,47 @@ export function keysText(key: EntityKey): string {
 
 /** Encodes properties in the order given. */
 export function encodeContent(properties: readonly Property[]): Buffer {
+  return encodeTexts(properties.map(propertyText))
+}
+
+/** As encodeContent, for properties whose text is there already. */
+export function encodeTexts(properties: readonly PropertyText[]): Buffer {
   let text = ''
   const entries: Entry[] = []
-  for (const { name, value } of properties) {
-    const quoted = jsonString(name)
-    const annotated = isAnnotated(value)
-    const memberFrom = text.length + 1
-    if (annotated)
-      text += `,${quoted.slice(0, -1)}${annotationTail}${value.type}",${quoted}:${valueText(value)}`
-    else text += `,${quoted}:${valueText(value)}`
-    entries.push({ name: quoted.slice(1, -1), type: edmTypes.indexOf(value.type), annotated, memberFrom })
+  for (const property of properties) {
+    const name = nameOf(property.name)
+    const type = typeCodes[property.type]
+    const annotated = isAnnotated(property)
+    entries.push({ name, type, annotated, memberFrom: text.length + 1 })
+    // Plain concatenation: the engine joins the pieces when the text is written, faster than we could copy them.
+    if (!property.quoted) text += name.lead + property.text
+    else if (annotated) text += `${annotatedLead(name, type)}${property.text}"`
+    else text += `${name.quotedLead}${property.text}"`
   }
   return writeContent(entries, text)
+}
+
+/** What the encoding of a property takes from its name alone. */
+interface EncodedName {
+  /** As it stands in the text, without quotes. */
+  readonly text: string
+  readonly hash: number
+  /** What stands before a value, and before one in quotes. */
+  readonly lead: string
+  readonly quotedLead: string
+  /** What stands before an annotated value in quotes, by the code of its type; made when it is needed. */
+  readonly annotatedLeads: string[]
+}
+
+const nameOf = nameFacts((name): EncodedName => {
+  const text = jsonString(name).slice(1, -1)
+  const lead = `,"${text}":`
+  return { text, hash: nameHash(text), lead, quotedLead: `${lead}"`, annotatedLeads: [] }
+})
+
+function annotatedLead(name: EncodedName, type: number): string {
+  name.annotatedLeads[type] ??= `,"${name.text}${annotationTail}${edmTypes[type]}"${name.quotedLead}`
+  return name.annotatedLeads[type]
 }
 
 /** The record of an entity at a version. */
@@ -78,8 +125,7 @@ export function encodeRecord(keys: string, content: Buffer, version: Version): E
   const count = content.readUInt16BE(0)
   const entriesUntil = contentHeaderBytes + count * entryBytes
   const stamp = formatTicks(version)
-  const escaped = stamp.replaceAll(':', '%3A')
-  const head = `${etagHead}${escaped}${etagTail}${keys}${timestampHead}${stamp}"`
+  const head = `${etagHead}${escapeColons(stamp)}${etagTail}${keys}${timestampHead}${stamp}"`
   const bytes = headerBytes + count * entryBytes + head.length + content.length - entriesUntil
   const record = Buffer.allocUnsafe(bytes)
   record[0] = recordFormat
@@ -175,7 +221,7 @@ export function mergeContent(record: EntityRecord, content: Buffer): Buffer {
   const entries: Entry[] = []
   for (const [source, member] of [...merged.values()].toSorted(byMemberName)) {
     entries.push({
-      name: source.toString('latin1', member.nameFrom + 1, member.valueFrom - 2),
+      name: nameOf(member.name),
       type: edmTypes.indexOf(member.type),
       annotated: member.nameFrom > member.from,
       memberFrom: text.length + 1,
@@ -195,8 +241,7 @@ function byMemberName(a: readonly [Buffer, Member], b: readonly [Buffer, Member]
 }
 
 interface Entry {
-  /** As it stands in the text, without quotes. */
-  readonly name: string
+  readonly name: EncodedName
   readonly type: number
   readonly annotated: boolean
   readonly memberFrom: number
@@ -208,8 +253,8 @@ function writeContent(entries: readonly Entry[], text: string): Buffer {
   content.writeUInt16BE(entries.length, 0)
   let at = contentHeaderBytes
   for (const { name, type, annotated, memberFrom } of entries) {
-    content.writeUInt16BE(nameHash(name), at)
-    content.writeUInt16BE(name.length, at + 2)
+    content.writeUInt16BE(name.hash, at)
+    content.writeUInt16BE(name.text.length, at + 2)
     content.writeUInt32BE((((annotated ? 0x80 : 0) | type) * 0x1000000 + memberFrom) >>> 0, at + 4)
     at += entryBytes
   }

@@ -21,6 +21,7 @@ import {
   membersOf,
   type Property,
   propertiesOf,
+  propertyText,
   etagOfRecord,
   versionOf,
 } from '../../src/model/record.ts'
@@ -48,6 +49,7 @@ import {
   int32,
   keyAt,
   keysOf,
+  listOf,
   merge,
   present,
   type Properties,
@@ -753,12 +755,7 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
           Array.from({ length: 15 }, (_, i) => [`a${i}`, binary(limits.binaryBytesMax)]),
         )
         await putOne(store, table, key, half)
-        const rest =
-          limits.entityBytesMax -
-          entityBytes(
-            key,
-            Object.entries(half).map(([name, value]) => ({ name, value })),
-          )
+        const rest = limits.entityBytesMax - entityBytes(key, listOf(half).map(propertyText))
         const before = await store.get(table, key)
         // A binary counts four more than its bytes, a property ten more when its name is one letter.
         assert.equal(await judge(table, key, merge(key, { f: binary(rest - 14 + 1) })), '0: too large')
