@@ -89,14 +89,17 @@ export const Messages = series('Messages', {
   value: int32(),
 })
 
-const lines = Array.from({ length: 400 }, (_, line) => [`line${line}`, int32().optional()])
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+type Line = `line${0 | 1 | 2 | 3}${Digit}${Digit}`
+export const lines = Array.from({ length: 400 }, (_, line) => `line${String(line).padStart(3, '0')}` as Line)
+const lineProperties = lines.map((line) => [line, int32().optional()])
 
 /** More lines than there are properties in a row. */
 export const Budget = wide('Budget', {
   properties: {
     department: string(),
     year: int32(),
-    ...(Object.fromEntries(lines) as Record<`line${number}`, Property<'Int32', 'optional'>>),
+    ...(Object.fromEntries(lineProperties) as Record<Line, Property<'Int32', 'optional'>>),
   },
   partition: key(text('department')),
   row: key('budget_', digits('year', 4)),
