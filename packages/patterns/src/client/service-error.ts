@@ -1,0 +1,34 @@
+/** What an error of the service's client means. */
+import { isOutcomeUnknown } from './watch.ts'
+
+export type Rejection = 'exists' | 'missing' | 'changed'
+
+const rejections: Readonly<Record<string, Rejection>> = {
+  EntityAlreadyExists: 'exists',
+  ResourceNotFound: 'missing',
+  EntityNotFound: 'missing',
+  UpdateConditionNotSatisfied: 'changed',
+  ConditionNotMet: 'changed',
+}
+
+interface ServiceError {
+  readonly statusCode?: number
+  readonly code?: string
+  readonly message: string
+  readonly details?: { readonly odataError?: { readonly code?: string } }
+}
+
+/** Undefined for errors that are no verdict on a row: a missing table, a refused signature, a lost answer. */
+export function rejectionOf(error: unknown): Rejection | undefined {
+  const { code, details } = error as ServiceError
+  return rejections[details?.odataError?.code ?? code ?? '']
+}
+
+/** Which step of a transaction was refused: `2:The specified entity already exists.` */
+export function refusedStep(error: unknown): number {
+  return Number(/^(\d+):/.exec((error as ServiceError).message)?.[1] ?? 0)
+}
+
+export function isAnswerLost(error: unknown): boolean {
+  return isOutcomeUnknown((error as ServiceError).statusCode)
+}
