@@ -1,6 +1,7 @@
 /** Which patterns take part in the writes of a definition. A new pattern has its line here. */
 import type { Definition } from '../definition/entity.ts'
 import { type Copies, copyFacets } from '../denormalisation.ts'
+import { copiesElsewhere, isAcrossPartitions } from '../denormalisation-elsewhere.ts'
 import { listElsewhere, listInPartition } from '../index-entities.ts'
 import { interPartitionIndex } from '../inter-partition-index.ts'
 import { intraPartitionIndex } from '../intra-partition-index.ts'
@@ -11,7 +12,7 @@ import { ownRow } from './own-row.ts'
 
 /** The own row comes first: if several steps are refused, its refusal is the one that tells. */
 export function facetsOf(definition: Definition, copies: readonly Copies[] = []): readonly Facet[] {
-  const elsewhere = elsewhereOf(definition)
+  const elsewhere = elsewhereOf(definition, copies)
   return [
     ownRow,
     ...indexFacets(definition),
@@ -21,11 +22,13 @@ export function facetsOf(definition: Definition, copies: readonly Copies[] = [])
 }
 
 /** What follows outside the partition, by the outbox. */
-export function elsewhereOf(definition: Definition): readonly Elsewhere[] {
-  return Object.entries(definition.indexes).flatMap(([label, { partition, list }]) => {
+export function elsewhereOf(definition: Definition, copies: readonly Copies[] = []): readonly Elsewhere[] {
+  const indexes = Object.entries(definition.indexes).flatMap(([label, { partition, list }]) => {
     if (partition === undefined) return []
     return [list === true ? listElsewhere(definition, label) : interPartitionIndex(definition, label)]
   })
+  const across = copies.filter(isAcrossPartitions).flatMap((each) => copiesElsewhere(each, definition))
+  return [...indexes, ...across]
 }
 
 function indexFacets(definition: Definition): readonly Facet[] {
