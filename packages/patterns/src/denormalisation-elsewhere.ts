@@ -152,7 +152,7 @@ function following(
 function sourcePlace({ from, link }: Copies, holder: Values): EntityPlace | undefined {
   const named = Object.entries(link).map(([theirs, own]) => [theirs, holder[own]] as const)
   if (named.some(([, value]) => value === undefined)) return undefined
-  return placeOf(from, Object.fromEntries(named) as Values)
+  return placeOf(from, Object.fromEntries(named))
 }
 
 function placeOf({ partition, row, properties }: Definition, values: Values): EntityPlace {
