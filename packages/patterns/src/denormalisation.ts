@@ -17,7 +17,14 @@
  * transaction with it.
  */
 import type { Definition } from './definition/entity.ts'
-import { formatKey, formatLeading, recoverableNames, type Values } from './definition/key-template.ts'
+import {
+  formatKey,
+  formatLeading,
+  leadingLiteral,
+  recoverableNames,
+  type Values,
+} from './definition/key-template.ts'
+import { holderFacet, isAcrossPartitions } from './denormalisation-elsewhere.ts'
 import { allOf, beginsWith, compare, type Filter } from './filter/filter.ts'
 import { PatternsError } from './patterns-error.ts'
 import { decodeEntity, encodeCells, encodeValue, isOfLayout, ownLayout } from './row/codec.ts'
@@ -46,6 +53,9 @@ export interface CopiesOptions<F extends Definition, I extends Definition> {
   readonly into: I
   readonly link: {
     readonly [K in F['row']['names'][number]]: NamesOfType<I, F['properties'][K]['edm']> & string
+  } & {
+    /** Given, the two may be in different partitions, and the copies follow a moment later. */
+    readonly [K in F['partition']['names'][number]]?: NamesOfType<I, F['properties'][K]['edm']> & string
   }
   readonly properties: {
     readonly [K in keyof I['properties']]?: NamesOfType<F, I['properties'][K]['edm']> & string
@@ -62,10 +72,13 @@ export function copies<F extends Definition, I extends Definition>(options: Copi
 
 /** The part that copies play in the writes of a definition. */
 export function copyFacets(all: readonly Copies[], definition: Definition): readonly Facet[] {
-  return all.flatMap((each) => [
+  const [across, within] = [all.filter(isAcrossPartitions), all.filter((each) => !isAcrossPartitions(each))]
+  const held = across.filter(({ into }) => into === definition).map(holderFacet)
+  const atomic = within.flatMap((each) => [
     ...(each.into === definition ? [targetFacet(each)] : []),
     ...(each.from === definition ? [sourceFacet(each)] : []),
   ])
+  return [...held, ...atomic]
 }
 
 // ---------------------------------------------------------------- writing the entity that holds copies
@@ -196,8 +209,12 @@ function checkCopies({ from, into, link, properties }: Copies): void {
   const where = `copies of ${from.name} into ${into.name}`
   const invalid = (text: string): PatternsError => new PatternsError('InvalidDefinition', `${where}: ${text}`)
   if (from === into) throw invalid('an entity cannot hold copies of its own kind')
-  if (JSON.stringify(from.partition.parts) !== JSON.stringify(into.partition.parts)) {
-    throw invalid('both must make their PartitionKey in the same way')
+  const isAcross = isAcrossPartitions({ from, link })
+  if (!isAcross && JSON.stringify(from.partition.parts) !== JSON.stringify(into.partition.parts)) {
+    throw invalid('both must make their PartitionKey in the same way, or the link must say which partition')
+  }
+  if (isAcross && [from, into].some(({ row }) => leadingLiteral(row) === '')) {
+    throw invalid('both rows must begin with a text, to be told from those of the library')
   }
   for (const name of from.row.names) {
     if (link[name] === undefined) throw invalid(`the link does not say which ${name}`)
@@ -210,7 +227,8 @@ function checkCopies({ from, into, link, properties }: Copies): void {
     if (into.properties[own] === undefined) throw invalid(`${own} is no property of ${into.name}`)
     if (from.properties[theirs]?.edm !== into.properties[own].edm)
       throw invalid(`${own} and ${theirs} differ in type`)
-    if (inKeys.includes(own)) throw invalid(`${own} stands in a key of ${into.name}`)
+    if (inKeys.includes(own) && (!isAcross || own in properties))
+      throw invalid(`${own} stands in a key of ${into.name}`)
   }
   for (const [own, theirs] of Object.entries(properties)) {
     if (!into.properties[own]?.flags.includes('optional')) throw invalid(`${own} must be optional`)
@@ -218,7 +236,8 @@ function checkCopies({ from, into, link, properties }: Copies): void {
       throw invalid(`${theirs} is not stored in clear`)
     }
     for (const [label, index] of Object.entries(into.indexes)) {
-      if (index.copy?.includes(own) ?? true) throw invalid(`${own} is copied once more by the index ${label}`)
+      if (index.copy?.includes(own) ?? index.list !== true)
+        throw invalid(`${own} is copied once more by the index ${label}`)
     }
   }
   if (

@@ -3,7 +3,6 @@
  * holds none is what a mark is in a table.
  */
 import { buffer } from 'node:stream/consumers'
-import type { ContainerClient } from '@azure/storage-blob'
 import { Instant } from '../definition/instant.ts'
 import { goneRow } from '../outbox/gone.ts'
 import { PatternsError } from '../patterns-error.ts'
@@ -12,7 +11,28 @@ import type { Step } from '../write/step.ts'
 import type { Commit, Rows } from './rows.ts'
 import type { Rejection } from './service-error.ts'
 
-export type BlobRowsClient = Pick<ContainerClient, 'containerName' | 'getBlockBlobClient'>
+/** What is asked of a `ContainerClient`, in our words: who has no lists in blobs need not install its package. */
+export interface BlobRowsClient {
+  readonly containerName: string
+  getBlockBlobClient(name: string): BlobClient
+}
+
+interface BlobClient {
+  download(): Promise<{
+    readonly etag?: string
+    readonly lastModified?: Date
+    readonly readableStreamBody?: NodeJS.ReadableStream
+  }>
+  upload(
+    text: string,
+    bytes: number,
+    options: {
+      readonly conditions: { readonly ifMatch?: string; readonly ifNoneMatch?: string }
+      readonly blobHTTPHeaders: { readonly blobContentType: string }
+    },
+  ): Promise<{ readonly etag?: string }>
+  delete(options: { readonly conditions: { readonly ifMatch: string } }): Promise<unknown>
+}
 
 /** Only what lists need: one blob at a time, always under a condition. */
 export function openBlobRows(container: BlobRowsClient): Rows {
@@ -68,7 +88,7 @@ export function openBlobRows(container: BlobRowsClient): Rows {
     return etag
   }
 
-  function blobOf(partitionKey: string, rowKey: string): ReturnType<BlobRowsClient['getBlockBlobClient']> {
+  function blobOf(partitionKey: string, rowKey: string): BlobClient {
     return container.getBlockBlobClient(`${partitionKey}/${rowKey}`)
   }
 }

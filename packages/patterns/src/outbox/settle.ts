@@ -57,8 +57,10 @@ export async function follow(
   const need = part.links(place)
   const links = need && (await readNeed(rows, place.partitionKey, need))
   const followers = links ? links.filter((link) => !isGone(link)).map(part.followerOf) : [place]
+  // Followers are of other types, which have nothing sealed.
+  const unsealed = { ...context, seals: [] }
   for (const { partitionKey, rowKey } of followers) {
-    await untilCommitted(context, rows, definition, async () => {
+    await untilCommitted(unsealed, rows, definition, async () => {
       const follower = await rows.get(partitionKey, rowKey)
       const from = follower && part.sourceOf(follower)
       if (follower === undefined || from === undefined) return []

@@ -25,7 +25,7 @@ import { type EntityTable, openEntityTable } from './entity-table.ts'
 export interface TableOptions {
   /** What looks after encrypted and large properties. */
   readonly seals?: readonly Seal[]
-  /** Properties copied from one entity into another of the same partition. */
+  /** Properties copied from one entity into another. */
   readonly copies?: readonly Copies[]
   /** How many children entities have, in the same partition. */
   readonly counts?: readonly Counts[]
@@ -67,7 +67,7 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     seals,
     onCommit,
     facetsOf: (definition) => facetsOf(definition, copies, counts),
-    elsewhereOf,
+    elsewhereOf: (definition) => elsewhereOf(definition, copies),
     announce: openAnnouncer(rows),
     rowsAt: openDestinations(rows, options),
   }
@@ -75,7 +75,7 @@ export function openTable(client: RowsClient, options: TableOptions = {}): Table
     name: client.tableName,
     of(definition) {
       checkSeals(definition, seals)
-      for (const { destination } of elsewhereOf(definition)) context.rowsAt(destination)
+      for (const { destination } of context.elsewhereOf(definition)) context.rowsAt(destination)
       // Asked for here as well, so that a definition this table cannot keep is refused at once.
       context.facetsOf(definition)
       return openEntityTable(context, definition)

@@ -1,6 +1,7 @@
 /** Which patterns take part in the writes of a definition. A new pattern has its line here. */
 import type { Definition } from '../definition/entity.ts'
 import { type Copies, copyFacets } from '../denormalisation.ts'
+import { copiesElsewhere, isAcrossPartitions } from '../denormalisation-elsewhere.ts'
 import { listElsewhere, listInPartition } from '../index-entities.ts'
 import { interPartitionIndex } from '../inter-partition-index.ts'
 import { intraPartitionIndex } from '../intra-partition-index.ts'
@@ -16,7 +17,7 @@ export function facetsOf(
   copies: readonly Copies[] = [],
   counts: readonly Counts[] = [],
 ): readonly Facet[] {
-  const elsewhere = elsewhereOf(definition)
+  const elsewhere = elsewhereOf(definition, copies)
   return [
     ownRow,
     ...indexFacets(definition),
@@ -27,11 +28,13 @@ export function facetsOf(
 }
 
 /** What follows outside the partition, by the outbox. */
-export function elsewhereOf(definition: Definition): readonly Elsewhere[] {
-  return Object.entries(definition.indexes).flatMap(([label, { partition, list }]) => {
+export function elsewhereOf(definition: Definition, copies: readonly Copies[] = []): readonly Elsewhere[] {
+  const indexes = Object.entries(definition.indexes).flatMap(([label, { partition, list }]) => {
     if (partition === undefined) return []
     return [list === true ? listElsewhere(definition, label) : interPartitionIndex(definition, label)]
   })
+  const across = copies.filter(isAcrossPartitions).flatMap((each) => copiesElsewhere(each, definition))
+  return [...indexes, ...across]
 }
 
 function indexFacets(definition: Definition): readonly Facet[] {

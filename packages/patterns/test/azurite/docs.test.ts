@@ -8,7 +8,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Azurite, connectionString, startAzurite } from '../support/azurite.ts'
 
-const pages = ['saga', 'blob-log', 'large-values', 'encryption', 'sliced-table', 'inspect']
+const pages = [
+  'saga',
+  'blob-log',
+  'large-values',
+  'encryption',
+  'sliced-table',
+  'inspect',
+  'data-series',
+  'wide-entities',
+  'relationships',
+]
 const repository = fileURLToPath(new URL('../../../../../', import.meta.url))
 /** Inside the package, so that it finds itself by its name. */
 const folder = fileURLToPath(new URL('../docs/', import.meta.url))

@@ -152,3 +152,24 @@ export const Colleague = entity('Colleague', {
     allNamesakes: { partition: key('names'), row: key('name_', text('name')), list: true, table: 'names' },
   },
 })
+
+/** In a partition of its own, and shows a manager who is an employee of any department. */
+export const Site = entity('Site', {
+  properties: {
+    site: string(),
+    managerDepartment: string().optional(),
+    manager: int32().optional(),
+    managerName: string().optional(),
+    managerAge: int32().optional(),
+    rooms: int32().optional(),
+  },
+  partition: key('sites'),
+  row: key('site_', text('site')),
+})
+
+export const managerOfSite = copies({
+  from: Employee,
+  into: Site,
+  link: { department: 'managerDepartment', id: 'manager' },
+  properties: { managerName: 'name', managerAge: 'age' },
+})

@@ -17,7 +17,10 @@ import {
 } from '../../src/index.ts'
 import { Employee } from './company.ts'
 
-const days = Array.from({ length: 300 }, (_, day) => `day${String(day).padStart(3, '0')}` as `day${number}`)
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+/** Written out: a pattern of names would be lost where it is spread. */
+type Day = `day${0 | 1 | 2}${Digit}${Digit}`
+const days = Array.from({ length: 300 }, (_, day) => `day${String(day).padStart(3, '0')}` as Day)
 
 /** 300 properties over three rows, by a hash of their names. */
 export const Year = wide('Year', {
@@ -26,7 +29,7 @@ export const Year = wide('Year', {
     year: int32(),
     remark: string().optional(),
     ...(Object.fromEntries(days.map((day) => [day, int32().optional()])) as Record<
-      `day${number}`,
+      Day,
       Property<'Int32', 'optional'>
     >),
   },

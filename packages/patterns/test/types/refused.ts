@@ -2,6 +2,7 @@
 import {
   and,
   boolean,
+  copies,
   dateTime,
   digits,
   entity,
@@ -14,7 +15,7 @@ import {
   type Table,
   text,
 } from '../../src/index.ts'
-import { AllTypes, Claim, Employee, Member, Review, Signin } from '../support/company.ts'
+import { AllTypes, Claim, Colleague, Employee, Member, Review, Signin, Site } from '../support/company.ts'
 
 declare const table: Table
 const employees = table.of(Employee)
@@ -22,6 +23,7 @@ const members = table.of(Member)
 const reviews = table.of(Review)
 const claims = table.of(Claim)
 const allTypes = table.of(AllTypes)
+const colleagues = table.of(Colleague)
 const jones = { department: 'Sales', id: 1 }
 
 const Sealed = entity('Sealed', {
@@ -36,6 +38,7 @@ const Sealed = entity('Sealed', {
   row: key(digits('id', 6)),
 })
 const sealed = table.of(Sealed)
+const remote = { partition: key('p'), row: key('i_', text('a')) }
 const plain = { properties: { a: string() }, partition: key('p'), row: key('r_', text('a')) }
 
 export async function refused(): Promise<void> {
@@ -46,6 +49,18 @@ export async function refused(): Promise<void> {
   entity('X', { ...plain, indexes: { i: { row: key('i_', text('b')) } } })
   // @ts-expect-error copies hold only properties that there are
   entity('X', { ...plain, indexes: { i: { row: key('i_', text('a')), copy: ['b'] } } })
+  // @ts-expect-error its partition too is made of properties that there are
+  entity('X', { ...plain, indexes: { i: { partition: key(text('b')), row: key('i_', text('a')) } } })
+  // @ts-expect-error another table means another partition
+  entity('X', { ...plain, indexes: { i: { row: key('i_', text('a')), table: 't' } } })
+  // @ts-expect-error a list holds no copies
+  entity('X', { ...plain, indexes: { i: { row: key('i_', text('a')), list: true, copy: ['a'] } } })
+  // @ts-expect-error only lists live in blobs
+  entity('X', { ...plain, indexes: { i: { ...remote, container: 'c' } } })
+  // @ts-expect-error the link must name every part of the RowKey
+  copies({ from: Employee, into: Site, link: { department: 'managerDepartment' }, properties: {} })
+  // @ts-expect-error by properties of the same type
+  copies({ from: Employee, into: Site, link: { department: 'manager', id: 'manager' }, properties: {} })
   // @ts-expect-error only guids and times can be made fresh
   string().fresh()
   // @ts-expect-error only texts and bytes can be encrypted
@@ -64,6 +79,16 @@ export async function refused(): Promise<void> {
   await employees.by('byEmail').get(jones)
   // @ts-expect-error there is no such index
   employees.by('byAge')
+  // @ts-expect-error copies that change with the entity need not be verified
+  await employees.by('byEmail').get({ department: 'Sales', email: 'j' }, { verify: true })
+  // @ts-expect-error nor can a list be: its entities always are
+  await colleagues.by('namesakes').get({ department: 'Sales', name: 'J' }, { verify: true })
+  // @ts-expect-error a list has no order to query
+  colleagues.by('namesakes').query({ department: 'Sales' })
+  // @ts-expect-error the list is that of a department
+  await colleagues.by('namesakes').get({ name: 'J' })
+  // @ts-expect-error an unverified copy holds only what was chosen
+  ;(await colleagues.by('byEmail').get({ email: 'j' }))?.remark?.toString()
 
   // ---- writes
   // @ts-expect-error a required property is missing
@@ -86,6 +111,10 @@ export async function refused(): Promise<void> {
   await members.patch({ club: 'c', id: 1 }, { city: 'x' })
   // @ts-expect-error here an index copies everything
   await employees.patch(jones, { age: 5 })
+  // @ts-expect-error nor what feeds an index elsewhere
+  await colleagues.patch(jones, { age: 5 })
+  // @ts-expect-error nor what feeds a list
+  await colleagues.patch(jones, { name: 'x' })
   // @ts-expect-error the same as an intent
   patch(Member, { club: 'c', id: 1 }, { nick: 'x' })
   // @ts-expect-error encrypted properties are not merged
@@ -149,4 +178,16 @@ export async function allowed(): Promise<void> {
   const copy = await employees.by('byName').get({ department: 'Sales', name: 'Jones', id: 1 })
   copy?.email.toString()
   dateTime().fresh().optional()
+  await colleagues.patch(jones, { remark: 'x' })
+  ;(await colleagues.by('byEmail').get({ email: 'j' }))?.age?.toString()
+  ;(await colleagues.by('byEmail').get({ email: 'j' }, { verify: true }))?.remark?.toString()
+  colleagues.by('byEmail').query({}, { verify: true, startsWith: { email: 'j' } })
+  ;(await colleagues.by('namesakes').get({ department: 'Sales', name: 'J' }))[0]?.remark?.toString()
+  await colleagues.by('allNamesakes').keys({ name: 'J' })
+  copies({
+    from: Employee,
+    into: Site,
+    link: { department: 'managerDepartment', id: 'manager' },
+    properties: { managerName: 'name' },
+  })
 }
