@@ -9,15 +9,27 @@
  * `anyOf` reads them together as a union with `type`; copies in an index of these types are left out, since the entity
  * itself is there, and so are rows that patterns keep for themselves. A row that is none of them is handed over as it is, never dropped.
  */
-import { type Definition, libraryRows, type PartitionOf, type Stored } from './definition/entity.ts'
-import { formatAllBuckets, leadingLiteral, type Values } from './definition/key-template.ts'
+import {
+  type Definition,
+  type KeyOf,
+  libraryRows,
+  type PartitionOf,
+  type Stored,
+} from './definition/entity.ts'
+import {
+  formatAllBuckets,
+  formatKey,
+  type KeyTemplate,
+  leadingLiteral,
+  type Values,
+} from './definition/key-template.ts'
 import { allOf, compare } from './filter/filter.ts'
 import { PatternsError } from './patterns-error.ts'
 import { type Behind, fanOut, rowsBehind } from './read/fan-out.ts'
 import { openReading, type Reading } from './read/reading.ts'
 import { checkSomeValues, indexLayout, isOfLayout, ownLayout } from './row/codec.ts'
 import type { Row, StoredRow } from './row/row.ts'
-import { type EntityReader, openEntityReader, type ReaderContext } from './table/entity-reader.ts'
+import { openEntityReader, type ReaderContext } from './table/entity-reader.ts'
 
 export interface UnknownEntity {
   readonly type: undefined
@@ -30,6 +42,8 @@ export type AnyOf<D extends Definition> =
   | UnknownEntity
 
 export interface AnyOfReader<D extends Definition> {
+  /** One point read, whichever type it is. All definitions must make their keys in the same way. */
+  get(key: KeyOf<D>): Promise<AnyOf<D> | undefined>
   /** One partition. All definitions must make their PartitionKey in the same way. */
   query(partition: PartitionOf<D>, options?: { readonly take?: number }): Reading<AnyOf<D>>
   scan(options?: { readonly take?: number }): Reading<AnyOf<D>>
@@ -47,7 +61,22 @@ export function openAnyOf<D extends Definition>(
     definition,
     reader: openEntityReader(context, definition, ownLayout(definition)),
   }))
-  return { query, scan, resolve }
+  return { get, query, scan, resolve }
+
+  async function get(key: KeyOf<D>): Promise<AnyOf<D> | undefined> {
+    const { name, properties, partition, row } = definitions[0] as D
+    const other = definitions.find(
+      (each) => !isSameKey(each.row, row) || !isSameKey(each.partition, partition),
+    )
+    if (other !== undefined)
+      throw new PatternsError(
+        'InvalidValue',
+        `${name} and ${other.name} have keys of their own: read one of them`,
+      )
+    const values: Values = checkSomeValues(definitions[0] as D, key)
+    const found = await rows.get(formatKey(partition, properties, values), formatKey(row, properties, values))
+    return found && present(found)
+  }
 
   function query(partition: PartitionOf<D>, { take }: { readonly take?: number } = {}): Reading<AnyOf<D>> {
     const first = definitions[0] as D
@@ -77,17 +106,19 @@ export function openAnyOf<D extends Definition>(
   async function resolveOrSkip(row: StoredRow): Promise<AnyOf<D> | undefined> {
     const isOurs =
       row.rowKey.startsWith(libraryRows) || definitions.some((definition) => isCopy(definition, row))
-    return isOurs && !definitions.some((definition) => isOf(definition, row)) ? undefined : resolve(row)
+    return isOurs && !definitions.some((definition) => isOf(definition, row)) ? undefined : present(row)
   }
 
   async function resolve(row: StoredRow): Promise<AnyOf<D>> {
-    const known = readers.find(({ definition }) => isOf(definition, row))
-    if (known === undefined) return { type: undefined, row }
-    return tagged(known.definition, known.reader, row)
+    return (await present(row)) ?? { type: undefined, row }
   }
 
-  async function tagged(definition: D, reader: EntityReader, row: StoredRow): Promise<AnyOf<D>> {
-    return { ...(await reader.decode(row)), type: definition.name } as unknown as AnyOf<D>
+  /** Undefined if the entity has gone since. */
+  async function present(row: StoredRow): Promise<AnyOf<D> | undefined> {
+    const known = readers.find(({ definition }) => isOf(definition, row))
+    if (known === undefined) return { type: undefined, row }
+    const found = await known.reader.decode(row)
+    return found && ({ ...found, type: known.definition.name } as unknown as AnyOf<D>)
   }
 }
 
@@ -141,6 +172,10 @@ function checkTellable(definitions: readonly Definition[]): void {
       }
     }
   }
+}
+
+function isSameKey(one: KeyTemplate, other: KeyTemplate): boolean {
+  return JSON.stringify(one.parts) === JSON.stringify(other.parts)
 }
 
 function isTellable(one: Definition, other: Definition): boolean {

@@ -8,6 +8,8 @@ export type PatternsErrorCode =
   | 'LimitExceeded'
   | 'AlreadyExists'
   | 'NotFound'
+  /** Others belong to it still. */
+  | 'InUse'
   /** The ETag given, or read by the library again and again, is no longer current. */
   | 'Changed'
   /** The answer was lost, and the rows do not show whether the write took place. */

@@ -1,67 +1,54 @@
 /**
  * How fast is the service, beside the emulator it replaces and beside the least a server can do?
  *
- * All servers are started and given the same rows; then every phase is asked of each of them in turn, round after
- * round, so that a slow minute of the machine is slow for all.
+ * All servers are started and given the same rows. Phases that only read come first, so that all of them meet just
+ * the loaded rows; then those that write. Each round asks every phase of each server in turn, so that a slow minute
+ * of the machine is slow for all.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { exchange } from './connection.ts'
-import { isInMemory, syncsPerSecond } from './disk.ts'
+import { chartOf } from './chart.ts'
+import { parsedOrExit } from './command-line.ts'
+import { probedPageBytes, isInMemory, syncsPerSecond } from './disk.ts'
+import { createTable, loadRows } from './fill.ts'
 import { type LoadClients, type LoadResult, openLoadClients } from './load.ts'
-import { type BenchOptions, parseOptions, usage } from './options.ts'
-import { type Ledger, openLedger, type PhaseName, phaseNames, phases, shareOf, streamsOf } from './phases.ts'
-import { killAll } from './processes.ts'
-import { legend, type Measurement, median, phaseTables, quantile, summary, whole } from './report.ts'
-import { requestWriter } from './requests.ts'
-import { rowsPerGroup, rowsPerPartition } from './rows.ts'
+import { type BenchOptions, parseOptions, usage, writeMsToJudge } from './options.ts'
+import { type Ledger, openLedger, type PhaseName, phases, streamsOf } from './phases.ts'
+import { progress } from './progress.ts'
+import {
+  clientCpuHigh,
+  comparison,
+  legend,
+  type Measurement,
+  median,
+  mixedTable,
+  phaseTables,
+  quantile,
+  whole,
+} from './report.ts'
+import { rowsPerPartition } from './rows.ts'
+import { withDataFolder } from './scratch.ts'
 import type { Server, Target } from './targets.ts'
-import type { Work } from './work.ts'
 
 interface Contestant {
   readonly target: Target
   readonly server: Server
   readonly ledger: Ledger
-  /** Phases it does not take part in, and why. */
-  readonly absent: Map<PhaseName, string>
 }
 
-const syncProbeMs = 300
-const loadMsMax = 1_200_000
-/** Rows handed out at a time while loading, so that no signed date grows old. */
-const loadSliceRows = 20_000
+const syncProbeMs = 500
+/** Until the code that a phase meets has been compiled. */
+const warmMsMin = 1000
 
 await main()
 
 async function main(): Promise<void> {
-  const options = optionsOrExit()
+  const options = parsedOrExit(usage, () => parseOptions(process.argv.slice(2)))
   if (options === undefined) return
-  const dataFolder = join(options.scratchFolder, `data-${process.pid}`)
-  process.once('exit', () => remove(dataFolder))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
-  mkdirSync(dataFolder, { recursive: true })
-  try {
-    await compare(options, dataFolder)
-  } catch (error) {
-    console.error(`The benchmark failed: ${error instanceof Error ? error.message : String(error)}`)
-    process.exitCode = 1
-  } finally {
-    killAll()
-  }
-}
-
-function optionsOrExit(): BenchOptions | undefined {
-  try {
-    const options = parseOptions(process.argv.slice(2))
-    if (options === undefined) console.log(usage)
-    return options
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
-    process.exitCode = 2
-    return undefined
-  }
+  await withDataFolder(options.scratchFolder, (dataFolder) => compare(options, dataFolder))
 }
 
 async function compare(options: BenchOptions, dataFolder: string): Promise<void> {
@@ -72,13 +59,16 @@ async function compare(options: BenchOptions, dataFolder: string): Promise<void>
   }
   const measurements: Measurement[] = []
   const syncs: number[] = []
-  for (let round = 1; round <= options.rounds; round++) {
-    syncs.push(syncsPerSecond(dataFolder, syncProbeMs))
-    for (const name of options.phases) {
-      for (const contestant of contestants) {
-        if (contestant.absent.has(name)) continue
-        progress(`round ${round} of ${options.rounds}: ${name} on ${contestant.target.name}`)
-        measurements.push(...(await measure(name, round, contestant, options, clients)))
+  for (const writes of [false, true]) {
+    const names = options.phases.filter((name) => phases[name].writes === writes)
+    const count = await clientsNeeded(names, contestants, options, clients)
+    for (let round = 1; round <= options.rounds; round++) {
+      if (writes) syncs.push(syncsPerSecond(dataFolder, syncProbeMs))
+      for (const name of names) {
+        for (const contestant of contestantsOf(name, contestants)) {
+          progress(`round ${round} of ${options.rounds}: ${name} on ${contestant.target.name}`)
+          measurements.push(...(await measure(name, round, contestant, count, options, clients)))
+        }
       }
     }
   }
@@ -87,7 +77,7 @@ async function compare(options: BenchOptions, dataFolder: string): Promise<void>
   print(options, dataFolder, contestants, measurements, syncs)
 }
 
-/** Starts a target, loads it, lets it warm up, and learns which phases it answers. */
+/** Starts a target and loads it. */
 async function prepare(
   target: Target,
   options: BenchOptions,
@@ -96,76 +86,65 @@ async function prepare(
 ): Promise<Contestant> {
   progress(`starting ${target.name}`)
   const server = await target.start({
-    dataFolder: join(dataFolder, target.name.replaceAll(/\W+/g, '-')),
-    installFolder: join(options.scratchFolder, target.name.replaceAll(/\W+/g, '-')),
+    dataFolder: join(dataFolder, target.name),
+    installFolder: join(options.scratchFolder, target.name),
   })
   const ledger = openLedger(options.rows, clients.count, target.canned === true)
-  const contestant: Contestant = { target, server, ledger, absent: new Map() }
-  if (target.canned) {
-    for (const name of phaseNames) if (name !== 'GET') contestant.absent.set(name, 'always sends one row')
-  } else {
-    await load(contestant, options, clients)
+  if (!target.canned) {
+    await createTable(server)
+    await loadRows(target.name, server, { from: 0, until: options.rows }, clients)
+    await rest(target, options)
   }
-  const trial = { ...options, durationMs: options.durationMs / 2 }
-  for (const name of options.phases) {
-    if (contestant.absent.has(name)) continue
-    progress(`warming up: ${name} on ${target.name}`)
-    await stock(name, contestant, trial, clients)
-    const result = await runPhase(name, 0, contestant, trial, clients)
-    if (result.kind === 'done') continue
-    if (!phases[name].optional) throw new Error(`${name} on ${target.name}: ${result.complaint}`)
-    contestant.absent.set(name, result.complaint)
-  }
-  await rest(target, options)
-  return contestant
+  return { target, server, ledger }
 }
 
-/** Creates the table and fills it, by groups where the target knows them and row by row where it does not. */
-async function load(contestant: Contestant, options: BenchOptions, clients: LoadClients): Promise<void> {
-  const { target, server } = contestant
-  const created = await exchange(server.url, requestWriter(new URL(server.url).host).createTable(), 30_000)
-  if (created.status !== 201 && created.status !== 204) {
-    throw new Error(
-      `${target.name} did not create a table: ${created.status} ${created.body.toString('latin1', 0, 300)}`,
-    )
-  }
-  const deadlineMs = performance.now() + loadMsMax
-  let kind: 'load groups' | 'load rows' = 'load groups'
-  let from = 0
-  while (from < options.rows) {
-    progress(`loading ${target.name}: ${from} of ${options.rows} rows`)
-    const until = Math.min(options.rows, from + loadSliceRows)
-    const result = await clients.run(server, loadStreams(kind, from, until, clients.count), loadMsMax)
-    if (result.kind === 'done') from = until
-    else if (kind === 'load groups' && from === 0 && result.operations === 0) kind = 'load rows'
-    else throw new Error(`loading ${target.name}: ${result.complaint}`)
-    if (performance.now() > deadlineMs)
-      throw new Error(`${target.name} took more than ${loadMsMax / 1000} s to load`)
-  }
+/** A server that stores nothing takes part only where that does not show. */
+function contestantsOf(name: PhaseName, contestants: readonly Contestant[]): Contestant[] {
+  const cannable = phases[name].parts.every((part) => part.cannable)
+  return contestants.filter(({ target }) => cannable || !target.canned)
 }
 
-function loadStreams(kind: 'load groups' | 'load rows', from: number, until: number, clients: number) {
-  let next = from
-  return Array.from({ length: clients }, (_, client) => {
-    const rows = shareOf((until - from) / rowsPerGroup, client, clients) * rowsPerGroup
-    const work: Work = { kind, from: next, until: next + rows }
-    next += rows
-    return [{ connections: kind === 'load groups' ? 8 : 64, work }]
-  })
+/**
+ * Runs every phase once, so that all are warm, and finds how many load clients it takes before none of them is what
+ * the fastest target waits for. All targets then face the same number.
+ */
+async function clientsNeeded(
+  names: readonly PhaseName[],
+  contestants: readonly Contestant[],
+  options: BenchOptions,
+  clients: LoadClients,
+): Promise<number> {
+  const trial = {
+    ...options,
+    readMs: Math.max(warmMsMin, options.readMs / 2),
+    writeMs: Math.max(warmMsMin, options.writeMs / 2),
+  }
+  let count = 1
+  for (const name of names) {
+    for (const contestant of contestantsOf(name, contestants)) {
+      progress(`warming up: ${name} on ${contestant.target.name}`)
+      await stock(name, contestant, clients.count, trial, clients)
+      // Those that delete need rows of every client, so all take part until the number is known.
+      const result = await runPhase(name, 0, contestant, clients.count, trial, clients)
+      const busy = result.clientCpu * result.latenciesMs.length
+      count = Math.max(count, Math.min(clients.count, Math.ceil(busy / clientCpuHigh)))
+    }
+  }
+  for (const { target } of contestants) await rest(target, options)
+  return count
 }
 
 async function measure(
   name: PhaseName,
   round: number,
   contestant: Contestant,
+  clientCount: number,
   options: BenchOptions,
   clients: LoadClients,
 ): Promise<Measurement[]> {
   const { target, ledger } = contestant
-  await stock(name, contestant, options, clients)
-  const units = phases[name].parts.map((part) => part.unitsPerOperation(ledger))
-  const result = await runPhase(name, round, contestant, options, clients)
-  if (result.kind === 'failed') throw new Error(`${name} on ${target.name}: ${result.complaint}`)
+  await stock(name, contestant, clientCount, options, clients)
+  const result = await runPhase(name, round, contestant, clientCount, options, clients)
   if (phases[name].writes) await rest(target, options)
 
   const latencies = phases[name].parts.map((_, part) =>
@@ -181,12 +160,13 @@ async function measure(
       round,
       operations: sorted.length,
       elapsedMs: result.elapsedMs,
-      unitsPerSecond: ((sorted.length * (units[index] ?? 1)) / result.elapsedMs) * 1000,
+      unitsPerSecond: ((sorted.length * part.unitsPerOperation(ledger.rows)) / result.elapsedMs) * 1000,
       p50Ms: quantile(sorted, 0.5),
       p99Ms: quantile(sorted, 0.99),
       maxMs: quantile(sorted, 1),
       serverCpuUs: result.serverCpuMs && (result.serverCpuMs * 1000) / operationsOfAll,
       serverCpu: result.serverCpuMs && result.serverCpuMs / result.elapsedMs,
+      clients: result.latenciesMs.length,
       clientCpu: result.clientCpu,
       anonymousBytes: result.anonymousBytes,
     }
@@ -197,29 +177,29 @@ async function measure(
 async function stock(
   name: PhaseName,
   contestant: Contestant,
+  clientCount: number,
   options: BenchOptions,
   clients: LoadClients,
 ): Promise<void> {
   const needed = phases[name].after
   if (needed === undefined || options.phases.includes(needed)) return
-  const result = await runPhase(needed, 0, contestant, options, clients)
-  if (result.kind === 'failed') throw new Error(`${needed} on ${contestant.target.name}: ${result.complaint}`)
+  await runPhase(needed, 0, contestant, clientCount, options, clients)
 }
 
 async function runPhase(
   name: PhaseName,
   round: number,
-  { server, ledger }: Contestant,
+  { target, server, ledger }: Contestant,
+  clientCount: number,
   options: BenchOptions,
   clients: LoadClients,
-): Promise<LoadResult> {
-  const streams = streamsOf(phases[name], ledger, clients.count, round)
-  const result = await clients.run(server, streams, options.durationMs)
-  if (result.kind === 'done') {
-    for (const [client, of] of streams.entries()) {
-      for (const [index, { work }] of of.entries()) {
-        ledger.note(client, work, result.latenciesMs[client]?.[index]?.length ?? 0)
-      }
+): Promise<Extract<LoadResult, { kind: 'done' }>> {
+  const streams = streamsOf(phases[name], ledger, clientCount, round)
+  const result = await clients.run(server, streams, phases[name].writes ? options.writeMs : options.readMs)
+  if (result.kind === 'failed') throw new Error(`${name} on ${target.name}: ${result.complaint}`)
+  for (const [client, of] of streams.entries()) {
+    for (const [index, { work }] of of.entries()) {
+      ledger.note(client, work, result.latenciesMs[client]?.[index]?.length ?? 0)
     }
   }
   return result
@@ -238,62 +218,78 @@ function print(
   measurements: readonly Measurement[],
   syncs: readonly number[],
 ): void {
+  const { rows, rounds, readMs, writeMs } = options
   const names = contestants.map(({ target }) => target.name)
-  const stub = contestants.find(({ target }) => target.canned)?.target.name ?? ''
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}`
-  console.log(machine)
-  for (const { target, server } of contestants) {
-    console.log(
-      `${target.name} ${server.version}, first answer after ${(server.startMs / 1000).toFixed(2)} s`,
-    )
+  const servers = contestants.map(({ target: { name }, server: { version, startMs } }) => ({
+    name,
+    version,
+    startMs,
+  }))
+  const commit = commitHere()
+  console.log(`${machine}, commit ${commit}`)
+  for (const { name, version, startMs } of servers) {
+    console.log(`${name} ${version}, first answer after ${(startMs / 1000).toFixed(2)} s`)
   }
   console.log(
-    `${whole(options.rows)} rows, rounds: ${options.rounds} × ${options.durationMs / 1000} s, load clients: ${options.clients}`,
+    `${whole(rows)} rows, ${rounds} rounds of ${readMs / 1000} s for reads and ${writeMs / 1000} s for writes`,
   )
-  console.log(`disk: ${whole(median(syncs))} appends of 512 B with fdatasync a second`)
+  if (syncs.length > 0) console.log(diskLines(syncs))
   if (isInMemory(dataFolder)) {
     console.log(
       'BEWARE: the data lies in memory, so durable writes cost nothing here. Choose a disk with --scratch.',
     )
   }
+  if (writeMs < writeMsToJudge) {
+    console.log(
+      `NOT JUDGED: rows of writes, whose rounds of ${writeMs / 1000} s are too short to meet the peer's saving; and with ${rounds} rounds of ${readMs / 1000} s, any max.`,
+    )
+  }
   console.log(legend)
   console.log(phaseTables(measurements, names))
-  const ratios = summary(measurements, names, stub)
-  if (ratios !== '') console.log(ratios)
-  for (const { target, absent } of contestants) {
-    if (target.canned) continue
-    for (const [phase, why] of absent) console.log(`${target.name} took no part in ${phase}: ${why}`)
+  for (const text of [mixedTable(measurements, names), comparison(measurements, names, rows)]) {
+    if (text !== '') console.log(text)
   }
   if (options.jsonFile !== undefined) {
-    const { rows, rounds, durationMs, clients } = options
-    const servers = contestants.map(({ target: { name }, server: { version, startMs } }) => ({
-      name,
-      version,
-      startMs,
-    }))
-    const settings = { rows, rowsPerPartition, rounds, durationMs, clients }
-    const text = JSON.stringify({ machine, servers, settings, syncsPerSecond: syncs, measurements }, null, 2)
-    writeFileSync(options.jsonFile, `${text}\n`)
+    const settings = { rows, rowsPerPartition, rounds, readMs, writeMs }
+    const run = { commit, machine, servers, settings, syncsPerSecond: syncs, measurements }
+    writeFileSync(options.jsonFile, `${JSON.stringify(run, null, 2)}\n`)
+  }
+  if (options.svgFile !== undefined) writeFileSync(options.svgFile, chartOf(measurements, names, rows))
+}
+
+function diskLines(syncs: readonly number[]): string {
+  return [
+    `disk: ${whole(median(syncs))} appended pages of ${probedPageBytes} B with fdatasync a second (${syncs.map(whole).join(', ')})`,
+    '  the ceiling of durable writes that each wait for a sync of their own. Partita passes it where many clients',
+    '  write at once, because all commits that wait are made durable by one sync (group commit).',
+  ].join('\n')
+}
+
+function commitHere(): string {
+  try {
+    const commit = git('rev-parse', '--short', 'HEAD')
+    return git('status', '--porcelain') === '' ? commit : `${commit} with changes`
+  } catch {
+    return 'unknown'
+  }
+
+  function git(...args: string[]): string {
+    return execFileSync('git', args, {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
   }
 }
 
 function sortedTogether(parts: readonly (Float64Array | undefined)[]): Float64Array {
-  return Float64Array.from(parts.flatMap((part) => [...(part ?? [])])).toSorted()
-}
-
-function remove(folder: string): void {
-  // Servers that were just killed may still be letting go of their files.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
-}
-
-let progressWidth = 0
-
-/** One line that overwrites itself on a terminal; elsewhere a line for each. */
-function progress(text: string): void {
-  if (!process.stderr.isTTY) {
-    if (text !== '') process.stderr.write(`${text}\n`)
-    return
+  const all = new Float64Array(parts.reduce((sum, part) => sum + (part?.length ?? 0), 0))
+  let at = 0
+  for (const part of parts) {
+    if (part === undefined) continue
+    all.set(part, at)
+    at += part.length
   }
-  process.stderr.write(`\r${text.padEnd(progressWidth)}${text === '' ? '\r' : ''}`)
-  progressWidth = text.length
+  return all.toSorted()
 }

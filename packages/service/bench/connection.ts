@@ -1,6 +1,6 @@
 /**
  * One keep-alive connection, one request in flight. It reads only as much of HTTP/1.1 as servers under test
- * write, so that the client costs little beside them.
+ * write, into memory it uses again, so that the client costs little beside them.
  */
 import { connect } from 'node:net'
 
@@ -8,6 +8,7 @@ export interface Answer {
   readonly status: number
   /** Status line and headers, as received. */
   readonly head: string
+  /** Only until `onAnswer` returns: its memory is used again. */
   readonly body: Buffer
 }
 
@@ -17,10 +18,11 @@ export interface Connection {
   close(): void
 }
 
+const readBytes = 65_536
+
 /** `onFailure` is called at most once, and never after `close`. */
 export async function openConnection(url: string, onFailure: (error: Error) => void): Promise<Connection> {
   const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   let waiting: ((answer: Answer) => void) | undefined
   let closed = false
   const read = answerReader((answer) => {
@@ -29,21 +31,29 @@ export async function openConnection(url: string, onFailure: (error: Error) => v
     if (onAnswer === undefined) return fail(new Error('the server answered before it was asked'))
     onAnswer(answer)
   })
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    noDelay: true,
+    onread: { buffer: Buffer.allocUnsafe(readBytes), callback: receive },
+  })
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
     socket.once('error', reject)
   })
   socket.removeAllListeners('error')
-  socket.on('data', (bytes: Buffer) => {
-    try {
-      read(bytes)
-    } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)))
-    }
-  })
   socket.on('error', fail)
   socket.on('close', () => fail(new Error('the server closed the connection')))
   return { send, close }
+
+  function receive(count: number, buffer: Uint8Array): boolean {
+    try {
+      read(buffer as Buffer, count)
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)))
+    }
+    return true
+  }
 
   function send(request: string, onAnswer: (answer: Answer) => void): void {
     waiting = onAnswer
@@ -79,40 +89,53 @@ export async function exchange(url: string, request: string, timeoutMs: number):
   async function begin(resolve: (answer: Answer) => void, reject: (error: Error) => void): Promise<void> {
     try {
       connection = await openConnection(url, reject)
-      connection.send(request, resolve)
+      connection.send(request, (answer) => resolve({ ...answer, body: Buffer.from(answer.body) }))
     } catch (error) {
       reject(error as Error)
     }
   }
 }
 
-const headEnd = '\r\n\r\n'
+const headEnd = Buffer.from('\r\n\r\n')
+const lineEnd = Buffer.from('\r\n')
 const contentLength = /\r\ncontent-length: *(\d+)/i
 const chunkedEncoding = /\r\ntransfer-encoding: *chunked/i
 
 /** Turns the bytes of a connection into answers. */
-function answerReader(onAnswer: (answer: Answer) => void): (bytes: Buffer) => void {
-  let held: Buffer[] = []
+function answerReader(onAnswer: (answer: Answer) => void): (bytes: Buffer, count: number) => void {
+  let held = noBytes
   let heldBytes = 0
   // While an answer is incomplete: the number of bytes to hold before another look is worth its price.
   let neededBytes = 0
   return read
 
-  function read(bytes: Buffer): void {
-    held.push(bytes)
-    heldBytes += bytes.length
-    if (heldBytes < neededBytes) return
-    const all = held.length === 1 ? bytes : Buffer.concat(held, heldBytes)
-    const found = parseAnswer(all)
-    if (typeof found === 'number') {
-      held = [all]
+  function read(bytes: Buffer, count: number): void {
+    if (heldBytes === 0) {
+      const found = parseAnswer(bytes.subarray(0, count))
+      if (typeof found !== 'number') return onAnswer(found)
+      hold(bytes, count)
       neededBytes = found
       return
     }
-    held = []
+    hold(bytes, count)
+    if (heldBytes < neededBytes) return
+    const found = parseAnswer(held.subarray(0, heldBytes))
+    if (typeof found === 'number') {
+      neededBytes = found
+      return
+    }
     heldBytes = 0
-    neededBytes = 0
     onAnswer(found)
+  }
+
+  function hold(bytes: Buffer, count: number): void {
+    if (heldBytes + count > held.length) {
+      const larger = Buffer.allocUnsafe(2 * Math.max(heldBytes + count, neededBytes))
+      held.copy(larger, 0, 0, heldBytes)
+      held = larger
+    }
+    bytes.copy(held, heldBytes, 0, count)
+    heldBytes += count
   }
 }
 
@@ -138,13 +161,13 @@ function unchunk(bytes: Buffer, from: number): Buffer | number {
   const chunks: Buffer[] = []
   let at = from
   for (;;) {
-    const lineEnd = bytes.indexOf('\r\n', at)
-    if (lineEnd < 0) return bytes.length + 1
-    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
-    const next = lineEnd + 2 + size + 2
+    const sizeEnd = bytes.indexOf(lineEnd, at)
+    if (sizeEnd < 0) return bytes.length + 1
+    const size = Number.parseInt(bytes.toString('latin1', at, sizeEnd), 16)
+    const next = sizeEnd + 2 + size + 2
     if (bytes.length < next) return next
     if (size === 0) return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-    chunks.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size))
+    chunks.push(bytes.subarray(sizeEnd + 2, sizeEnd + 2 + size))
     at = next
   }
 }

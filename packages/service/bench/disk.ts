@@ -2,17 +2,20 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How many times a second 512 bytes can be appended and made durable, one after the other. */
+/** What a database writes at least to make one change durable. */
+export const probedPageBytes = 4096
+
+/** How many times a second a page can be appended and made durable, one after the other. */
 export function syncsPerSecond(folder: string, durationMs: number): number {
   const file = join(folder, 'sync-probe')
   const descriptor = openSync(file, 'a')
-  const bytes = Buffer.alloc(512, 'x')
+  const page = Buffer.alloc(probedPageBytes, 'x')
   try {
     const beganMs = performance.now()
     let count = 0
     let elapsedMs = 0
     while (elapsedMs < durationMs) {
-      writeSync(descriptor, bytes)
+      writeSync(descriptor, page)
       fdatasyncSync(descriptor)
       count += 1
       elapsedMs = performance.now() - beganMs

@@ -7,7 +7,7 @@ import type { Server } from './targets.ts'
 
 export interface LoadClients {
   readonly count: number
-  /** `streams` holds, for each client, what it does; all clients have as many streams. */
+  /** `streams` holds, for each client that takes part, what it does; all of them have as many streams. */
   run(server: Server, streams: readonly (readonly Stream[])[], durationMs: number): Promise<LoadResult>
   close(): Promise<void>
 }
@@ -41,15 +41,16 @@ export function openLoadClients(count: number): LoadClients {
     streams: readonly (readonly Stream[])[],
     durationMs: number,
   ): Promise<LoadResult> {
-    for (const [index, client] of clients.entries()) {
+    const busy = clients.slice(0, streams.length)
+    for (const [index, client] of busy.entries()) {
       tell(client, { kind: 'job', job: { url: server.url, streams: streams[index] ?? [], durationMs } })
     }
-    const prepared = await Promise.all(clients.map((client) => messageOf(client, prepareMs)))
+    const prepared = await Promise.all(busy.map((client) => messageOf(client, prepareMs)))
     for (const message of prepared) if (message.kind === 'failed') return failed(server, message)
 
     const before = usageOf(server.pid)
-    for (const client of clients) tell(client, { kind: 'go' })
-    const reports = await Promise.all(clients.map((client) => messageOf(client, durationMs + lastAnswerMs)))
+    for (const client of busy) tell(client, { kind: 'go' })
+    const reports = await Promise.all(busy.map((client) => messageOf(client, durationMs + lastAnswerMs)))
     const after = usageOf(server.pid)
     return resultOf(server, reports as Report[], before, after)
   }

@@ -1,38 +1,52 @@
 /** The command line of the benchmark. */
-import { availableParallelism, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { numberIn, wholeIn } from './command-line.ts'
 import { type PhaseName, phaseNames } from './phases.ts'
 import { rowsPerPartition } from './rows.ts'
-import { type Target, targets } from './targets.ts'
+import { scratchByDefault } from './scratch.ts'
+import { azuriteSaveMs, type Target, targets } from './targets.ts'
 
 export interface BenchOptions {
   readonly quick: boolean
   readonly rows: number
   readonly rounds: number
-  readonly durationMs: number
+  /** The length of one measurement that changes nothing. */
+  readonly readMs: number
+  /** The length of one measurement that writes. */
+  readonly writeMs: number
+  /** Load clients at most; one is used until it is too busy. */
   readonly clients: number
   readonly phases: readonly PhaseName[]
   readonly targets: readonly Target[]
   readonly scratchFolder: string
   readonly jsonFile: string | undefined
+  readonly svgFile: string | undefined
 }
 
-/** Half the cores for the clients, the other half for the server; more than a few are never needed. */
-const clientsByDefault = Math.min(4, Math.ceil(availableParallelism() / 2))
+/** Shorter rounds of writes would leave out what the peer does every few seconds, and flatter it. */
+export const writeMsToJudge = azuriteSaveMs + 1000
+
+const usual = { rows: '100000', rounds: '3', seconds: '2', writeSeconds: String(writeMsToJudge / 1000) }
+const quickly = { rows: '20000', rounds: '2', seconds: '0.5', writeSeconds: '1.5' }
+
+const clientsByDefault = Math.max(2, Math.ceil(availableParallelism() / 2))
 
 export const usage = `Usage: npm run bench -- [options]
 
-  --quick           20,000 rows, 2 rounds of 1 s: about two minutes
-  --rows N          rows loaded before measuring, a multiple of ${rowsPerPartition} (100000)
-  --rounds N        rounds; medians are reported (3)
-  --seconds N       length of one measurement (2)
-  --phase A,B       only these of ${phaseNames.join(', ')}
-  --target A,B      only these of ${targets.map(({ name }) => name).join(', ')}
-  --clients N       processes that make the load (${clientsByDefault} on this machine)
-  --scratch DIR     for installed peers and, during the run, data (${join(tmpdir(), 'partita-bench')})
-  --json FILE       also write every measurement to FILE
-  --help            this text
+  --quick            ${quickly.rows} rows, ${quickly.rounds} rounds of ${quickly.seconds} s, ${quickly.writeSeconds} s for writes: under three minutes
+  --rows N           rows loaded before measuring, a multiple of ${rowsPerPartition} (${usual.rows})
+  --rounds N         rounds; medians are reported (${usual.rounds})
+  --seconds N        length of one measurement of reads (${usual.seconds})
+  --write-seconds N  length of one measurement of writes (${usual.writeSeconds}); see docs/performance.md before choosing less
+  --phase A,B        only these of ${phaseNames.join(', ')}
+  --target A,B       only these of ${targets.map(({ name }) => name).join(', ')}
+  --clients N        at most so many processes make the load (${clientsByDefault} on this machine)
+  --scratch DIR      for installed peers and, during the run, data (${scratchByDefault})
+  --json FILE        also write every measurement to FILE
+  --svg FILE         also draw the comparison as a chart into FILE
+  --help             this text
 `
 
 /** Undefined when only help is asked for. Throws an Error that says what is wrong. */
@@ -44,35 +58,34 @@ export function parseOptions(args: readonly string[]): BenchOptions | undefined 
       rows: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      'write-seconds': { type: 'string' },
       phase: { type: 'string' },
       target: { type: 'string' },
       clients: { type: 'string' },
       scratch: { type: 'string' },
       json: { type: 'string' },
+      svg: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) return undefined
   const { quick } = values
-  const rows = numberIn('--rows', values.rows ?? (quick ? '20000' : '100000'), rowsPerPartition, 100_000_000)
+  const defaults = quick ? quickly : usual
+  const rows = wholeIn('--rows', values.rows ?? defaults.rows, rowsPerPartition, 100_000_000)
   if (rows % rowsPerPartition !== 0) throw new Error(`--rows must be a multiple of ${rowsPerPartition}.`)
   return {
     quick,
     rows,
-    rounds: numberIn('--rounds', values.rounds ?? (quick ? '2' : '3'), 1, 100),
-    durationMs: 1000 * numberIn('--seconds', values.seconds ?? (quick ? '1' : '2'), 1, 600),
-    clients: numberIn('--clients', values.clients ?? String(clientsByDefault), 1, 63),
+    rounds: wholeIn('--rounds', values.rounds ?? defaults.rounds, 1, 100),
+    readMs: 1000 * numberIn('--seconds', values.seconds ?? defaults.seconds, 0.1, 600),
+    writeMs: 1000 * numberIn('--write-seconds', values['write-seconds'] ?? defaults.writeSeconds, 0.1, 600),
+    clients: wholeIn('--clients', values.clients ?? String(clientsByDefault), 1, 63),
     phases: chosen('--phase', values.phase?.toUpperCase(), phaseNames, (name) => name),
     targets: chosen('--target', values.target, targets, ({ name }) => name),
-    scratchFolder: resolve(values.scratch ?? join(tmpdir(), 'partita-bench')),
+    scratchFolder: resolve(values.scratch ?? scratchByDefault),
     jsonFile: values.json,
+    svgFile: values.svg,
   }
-}
-
-function numberIn(option: string, text: string, first: number, last: number): number {
-  const number = Number(text)
-  if (Number.isInteger(number) && number >= first && number <= last) return number
-  throw new Error(`${option} must be a whole number from ${first} to ${last}, not '${text}'.`)
 }
 
 /** The named ones among `all`, in the order of `all`. */

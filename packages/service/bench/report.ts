@@ -1,6 +1,6 @@
 /** From measurements to tables. */
-import { type Part, type PhaseName, phases } from './phases.ts'
-import { baseName } from './targets.ts'
+import { type Goal, type Part, type PhaseName, phases } from './phases.ts'
+import { baseName, stubName } from './targets.ts'
 
 /** One part of one phase, on one target, in one round. */
 export interface Measurement {
@@ -18,57 +18,121 @@ export interface Measurement {
   readonly serverCpuUs: number | undefined
   /** Cores in use on average. */
   readonly serverCpu: number | undefined
+  /** Processes that made the load, and the share of a core that the busiest of them used. */
+  readonly clients: number
   readonly clientCpu: number
   readonly anonymousBytes: number | undefined
 }
 
 /** From here on a load client may be what limits the figures. */
-const clientCpuHigh = 0.9
+export const clientCpuHigh = 0.85
 
 export const legend = `
-Figures are medians of the rounds, but for the longest latency (max). "× ${baseName}" is against its best round.
-"client core" is the share of a core that the busiest load client used; "!" marks where it may be the limit.
+Figures are medians of the rounds, but for the longest latency (max). "× ${baseName}" is against its best round,
+"of ${stubName}" against the bare server's median. "load" is how many processes made it and the share of a core that
+the busiest of them used; "!" marks where that may be the limit.
 `
 
 /** One table per part: targets as rows. */
 export function phaseTables(measurements: readonly Measurement[], targets: readonly string[]): string {
   return partsMeasured(measurements)
-    .map(([phase, part]) => {
+    .map((part) => {
       const of = measurements.filter((one) => one.part === part.name)
-      const best = bestOf(of, baseName)
       const lines = targets.flatMap((target) => {
         const rounds = of.filter((one) => one.target === target)
-        return rounds.length === 0 ? [] : [lineOf(target, rounds, best)]
+        return rounds.length === 0 ? [] : [lineOf(target, rounds, of)]
       })
-      const { title } = phases[phase]
-      return `${part.name}: ${title}, ${part.connections} connections\n${aligned([headerOf(part), ...lines])}`
+      return `${part.name}: ${part.title}, ${part.connections} connections\n${aligned([headerOf(part), ...lines])}`
     })
     .join('\n')
 }
 
-/** Each target against the best round of the base, and against what no server on this runtime can exceed. */
-export function summary(
+/** What one target does in one part, against the best round of the base. */
+export interface Comparison {
+  readonly part: Part
+  readonly target: string
+  readonly ratio: number
+  readonly goal: Goal | undefined
+}
+
+export function comparisons(
   measurements: readonly Measurement[],
   targets: readonly string[],
-  stub: string,
-): string {
-  const others = targets.filter((name) => name !== baseName && name !== stub)
-  if (others.length === 0) return ''
-  const header = ['', ...others.flatMap((name) => [name, `of ${stub}`]), 'at least', 'wanted']
-  const lines = partsMeasured(measurements).map(([, part]) => {
+  rows: number,
+): Comparison[] {
+  return partsMeasured(measurements).flatMap((part) => {
     const of = measurements.filter((one) => one.part === part.name)
-    const best = bestOf(of, baseName)
-    const ceiling = medianOf(of, stub)
-    const ratios = others.flatMap((name) => {
-      const median = medianOf(of, name)
+    const best = bestOf(of)
+    return rivals(targets).flatMap((target) => {
+      const speed = speedOf(of, target)
+      if (best === undefined || speed === undefined) return []
+      return [{ part, target, ratio: speed / best, goal: part.goals(rows)[target] }]
+    })
+  })
+}
+
+/** Each target against the best round of the base, in Markdown: a row for each part. */
+export function comparison(
+  measurements: readonly Measurement[],
+  targets: readonly string[],
+  rows: number,
+): string {
+  const all = comparisons(measurements, targets, rows)
+  if (all.length === 0) return ''
+  const header = [
+    'phase',
+    `${baseName}, best`,
+    'p99',
+    ...rivals(targets).flatMap((name) => [name, 'ratio', `of ${stubName}`, 'p99']),
+  ]
+  const lines = partsMeasured(measurements).map((part) => {
+    const of = measurements.filter((one) => one.part === part.name)
+    const best = bestOf(of)
+    const ceiling = speedOf(of, stubName)
+    return [
+      part.title,
+      best === undefined ? '–' : `${whole(best)} ${part.unit}/s`,
+      p99Of(of, baseName),
+      ...rivals(targets).flatMap((target) => {
+        const speed = speedOf(of, target)
+        const found = all.find((one) => one.part === part && one.target === target)
+        return [
+          speed === undefined ? '–' : `${whole(speed)}/s`,
+          found === undefined ? '–' : judged(found),
+          speed && ceiling ? percent(speed / ceiling) : '–',
+          p99Of(of, target),
+        ]
+      }),
+    ]
+  })
+  return `Median against the best round of ${baseName}; in brackets what must be reached and what we want: – not reached, ✓ reached, ★ as wanted\n\n${markdown([header, ...lines])}`
+}
+
+/** Readers and writers beside each other: what each side keeps of what it does alone. */
+export function mixedTable(measurements: readonly Measurement[], targets: readonly string[]): string {
+  const lines = partsMeasured(measurements).flatMap((part) => {
+    if (part.solo === undefined) return []
+    return targets.flatMap((target) => {
+      const beside = measurements.filter((one) => one.part === part.name && one.target === target)
+      const alone = measurements.filter((one) => one.part === part.solo && one.target === target)
+      if (beside.length === 0 || alone.length === 0) return []
+      const speeds = [alone, beside].map((rounds) => median(rounds.map((one) => one.unitsPerSecond)))
+      const [soloSpeed = 1, besideSpeed = 0] = speeds
       return [
-        median && best ? times(median / best) : '–',
-        median && ceiling ? `${Math.round((median / ceiling) * 100)} %` : '–',
+        [
+          part.title,
+          target,
+          `${whole(soloSpeed)}/s`,
+          `${whole(besideSpeed)}/s`,
+          percent(besideSpeed / soloSpeed),
+          `${short(Math.max(...beside.map((one) => one.maxMs)))} ms`,
+        ],
       ]
     })
-    return [part.name, ...ratios, ...(part.goal?.map(times) ?? ['–', '–'])]
   })
-  return `Median against the best round of ${baseName}\n${aligned([header, ...lines])}`
+  if (lines.length === 0) return ''
+  const header = ['side', 'target', 'alone, 64 connections', 'beside, 32', 'kept', 'longest stall']
+  return `Readers and writers at once; each side should keep 25 % and no answer should take more than 100 ms\n\n${markdown([header, ...lines])}`
 }
 
 export function median(values: readonly number[]): number {
@@ -83,23 +147,48 @@ export function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
+/** A table in Markdown, its columns aligned so that it also reads as it stands. */
+export function markdown(lines: readonly (readonly string[])[]): string {
+  const widths = widthsOf(lines)
+  const [header = [], ...rest] = lines.map((line) => line.map((cell, column) => padded(cell, column, widths)))
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+  return [header, rule, ...rest].map((line) => `| ${line.join(' | ')} |\n`).join('')
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}
+
+export function times(ratio: number): string {
+  return `${ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(1)}×`
+}
+
+/** Milliseconds. */
+export function short(milliseconds: number): string {
+  if (milliseconds >= 100) return whole(milliseconds)
+  return milliseconds.toFixed(milliseconds < 10 ? 2 : 1)
+}
+
 function headerOf(part: Part): string[] {
   return [
     'target',
     `${part.unit}/s`,
     'worst–best',
     `× ${baseName}`,
+    `of ${stubName}`,
     'p50 ms',
     'p99 ms',
     'max ms',
     'server µs/op',
     'server cores',
-    'client core',
+    'load',
     'anon MB',
   ]
 }
 
-function lineOf(target: string, rounds: readonly Measurement[], best: number | undefined): string[] {
+function lineOf(target: string, rounds: readonly Measurement[], ofAll: readonly Measurement[]): string[] {
+  const best = bestOf(ofAll)
+  const ceiling = speedOf(ofAll, stubName)
   const speeds = rounds.map((one) => one.unitsPerSecond)
   const speed = median(speeds)
   const clientCpu = median(rounds.map((one) => one.clientCpu))
@@ -108,6 +197,7 @@ function lineOf(target: string, rounds: readonly Measurement[], best: number | u
     whole(speed),
     `${whole(Math.min(...speeds))}–${whole(Math.max(...speeds))}`,
     best === undefined ? '–' : times(speed / best),
+    ceiling === undefined ? '–' : percent(speed / ceiling),
     short(median(rounds.map((one) => one.p50Ms))),
     short(median(rounds.map((one) => one.p99Ms))),
     short(Math.max(...rounds.map((one) => one.maxMs))),
@@ -119,7 +209,7 @@ function lineOf(target: string, rounds: readonly Measurement[], best: number | u
       rounds.map((one) => one.serverCpu),
       (cores) => cores.toFixed(2),
     ),
-    `${Math.round(clientCpu * 100)} %${clientCpu > clientCpuHigh ? ' !' : ''}`,
+    `${rounds[0]?.clients} × ${percent(clientCpu)}${clientCpu > clientCpuHigh ? ' !' : ''}`,
     medianIfKnown(
       rounds.map((one) => one.anonymousBytes),
       (bytes) => whole(bytes / 1e6),
@@ -127,21 +217,39 @@ function lineOf(target: string, rounds: readonly Measurement[], best: number | u
   ]
 }
 
-function partsMeasured(measurements: readonly Measurement[]): [PhaseName, Part][] {
+function partsMeasured(measurements: readonly Measurement[]): Part[] {
   const names = new Set(measurements.map(({ part }) => part))
-  return (Object.keys(phases) as PhaseName[]).flatMap((phase) =>
-    phases[phase].parts.filter(({ name }) => names.has(name)).map((part): [PhaseName, Part] => [phase, part]),
-  )
+  return Object.values(phases).flatMap((phase) => phase.parts.filter(({ name }) => names.has(name)))
 }
 
-function bestOf(measurements: readonly Measurement[], target: string): number | undefined {
-  const speeds = measurements.filter((one) => one.target === target).map((one) => one.unitsPerSecond)
+function rivals(targets: readonly string[]): string[] {
+  return targets.filter((name) => name !== baseName && name !== stubName)
+}
+
+function bestOf(measurements: readonly Measurement[]): number | undefined {
+  const speeds = measurements.filter((one) => one.target === baseName).map((one) => one.unitsPerSecond)
   return speeds.length === 0 ? undefined : Math.max(...speeds)
 }
 
-function medianOf(measurements: readonly Measurement[], target: string): number | undefined {
+function speedOf(measurements: readonly Measurement[], target: string): number | undefined {
   const speeds = measurements.filter((one) => one.target === target).map((one) => one.unitsPerSecond)
   return speeds.length === 0 ? undefined : median(speeds)
+}
+
+function p99Of(measurements: readonly Measurement[], target: string): string {
+  const all = measurements.filter((one) => one.target === target).map((one) => one.p99Ms)
+  return all.length === 0 ? '–' : `${short(median(all))} ms`
+}
+
+function judged({ ratio, goal }: Comparison): string {
+  if (goal === undefined) return times(ratio)
+  const [atLeast, wanted] = goal
+  const verdict = ratio >= wanted ? '★' : ratio >= atLeast ? '✓' : '–'
+  return `${times(ratio)} ${verdict} (${atLeast}, ${wanted})`
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
 }
 
 function medianIfKnown(values: readonly (number | undefined)[], show: (value: number) => string): string {
@@ -151,30 +259,18 @@ function medianIfKnown(values: readonly (number | undefined)[], show: (value: nu
 
 /** Columns under their headings: the first to the left, figures to the right. */
 function aligned(lines: readonly (readonly string[])[]): string {
-  const widths = (lines[0] ?? []).map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  )
+  const widths = widthsOf(lines)
   return lines
-    .map((line) =>
-      line
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `  ${line}\n`)
+    .map((line) => line.map((cell, column) => padded(cell, column, widths)).join('  '))
+    .map((line) => `  ${line.trimEnd()}\n`)
     .join('')
 }
 
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
+function padded(cell: string, column: number, widths: readonly number[]): string {
+  const width = widths[column] ?? 0
+  return column === 0 ? cell.padEnd(width) : cell.padStart(width)
 }
 
-function times(ratio: number): string {
-  return `${ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(1)}×`
-}
-
-function short(milliseconds: number): string {
-  return milliseconds >= 100 ? whole(milliseconds) : milliseconds.toFixed(1)
+function widthsOf(lines: readonly (readonly string[])[]): number[] {
+  return (lines[0] ?? []).map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0)))
 }

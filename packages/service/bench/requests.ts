@@ -1,6 +1,6 @@
 /** Requests as bytes on the wire, signed with Shared Key Lite for the development account. */
 import { createHmac } from 'node:crypto'
-import type { RowAddress } from './rows.ts'
+import { createdOf, nameOf, type RowAddress } from './rows.ts'
 
 export const account = 'devstoreaccount1'
 export const table = 'bench'
@@ -87,16 +87,41 @@ export function signatureOf(date: string, path: string): string {
 }
 
 export function partitionQuery(partition: string): string {
-  return `$filter=PartitionKey%20eq%20'${partition}'`
+  return filterOf(`PartitionKey eq '${partition}'`)
 }
 
-export function rowQuery({ partition, row }: RowAddress): string {
-  return `$filter=PartitionKey%20eq%20'${partition}'%20and%20RowKey%20eq%20'${row}'`
+export function rowQuery(address: RowAddress): string {
+  return filterOf(isRow(address))
 }
 
-/** Matches one loaded row, which only a look at every row can tell. */
-export function scanQuery(serial: number): string {
-  return `$filter=Serial%20eq%20${serial}`
+export function twoRowsQuery(one: RowAddress, other: RowAddress): string {
+  return filterOf(`(${isRow(one)}) or (${isRow(other)})`)
+}
+
+/** Filters that only a look at every row can answer; each matches loaded rows alone. */
+export const scanFilters = {
+  'Int32 equality': { matches: 1, text: (serial) => `Serial eq ${serial}` },
+  'Int32 range': { matches: 10, text: (serial) => `Serial ge ${serial} and Serial lt ${serial + 10}` },
+  'DateTime range': {
+    matches: 10,
+    text: (serial) =>
+      `Created ge datetime'${createdOf(serial)}' and Created lt datetime'${createdOf(serial + 10)}'`,
+  },
+  'String equality': { matches: 1, text: (serial) => `Name eq '${nameOf(serial)}'` },
+} as const satisfies Record<string, { matches: number; text(firstSerial: number): string }>
+
+export type ScanFilter = keyof typeof scanFilters
+
+export function scanQuery(filter: ScanFilter, firstSerial: number): string {
+  return filterOf(scanFilters[filter].text(firstSerial))
+}
+
+function isRow({ partition, row }: RowAddress): string {
+  return `PartitionKey eq '${partition}' and RowKey eq '${row}'`
+}
+
+function filterOf(text: string): string {
+  return `$filter=${text.replaceAll(' ', '%20')}`
 }
 
 /** The text by which an answer is known to hold this row. */

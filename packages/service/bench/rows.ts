@@ -1,5 +1,5 @@
 /**
- * The rows every target is given: eight properties, about 520 bytes as JSON, the same for the same number.
+ * The rows every target is given: eight properties, about 530 bytes as JSON, the same for the same number.
  *
  *   loaded rows   a000000042   1,000 to a partition, there before the first measurement
  *   group rows    g0-0000042-07   written by groups: client, group, place
@@ -11,8 +11,9 @@
 export const rowsPerPartition = 1000
 export const rowsPerGroup = 100
 
-/** No answer that carries a whole row is shorter than this. */
+/** What a row takes in an answer, with whatever metadata a server adds. */
 export const rowBytesMin = 480
+export const rowBytesMax = 1000
 
 export interface RowAddress {
   readonly partition: string
@@ -42,20 +43,40 @@ export function partitionName(partition: number): string {
   return `p${digits(partition, 6)}`
 }
 
-/** Serial numbers of loaded rows are their row numbers; all other rows have this one. */
-export const serialOfNewRows = 2_000_000_000
+/** A loaded row as the JSON a client sends; its serial number is its row number. */
+export function loadedRowJson(number: number): string {
+  return jsonOf(loadedRow(number), propertiesOf(number))
+}
 
-/** The row as the JSON a client sends. Plain ASCII, so that characters count as bytes. */
-export function rowJson({ partition, row }: RowAddress, serial: number): string {
+/** A new row or a group row as JSON. They share their properties, so that writing them costs a client little. */
+export function newRowJson(address: RowAddress): string {
+  return jsonOf(address, newProperties)
+}
+
+// Plain ASCII, so that characters count as bytes.
+function jsonOf({ partition, row }: RowAddress, properties: string): string {
+  return `{"PartitionKey":"${partition}","RowKey":"${row}",${properties}}`
+}
+
+function propertiesOf(serial: number): string {
   const mixed = scatter(serial)
   return (
-    `{"PartitionKey":"${partition}","RowKey":"${row}",` +
-    `"Name":"Item ${mixed.toString(36)} of the northern warehouse","Description":"${description}",` +
+    `"Name":"${nameOf(serial)}","Description":"${description}",` +
     `"Serial":${serial},"Price":${(mixed % 100_000) + 0.25},"Active":${mixed % 2 === 0},` +
-    `"Created@odata.type":"Edm.DateTime","Created":"2024-05-17T09:${digits(mixed % 60, 2)}:07.1230000Z",` +
+    `"Created@odata.type":"Edm.DateTime","Created":"${createdOf(serial)}",` +
     `"Owner@odata.type":"Edm.Guid","Owner":"3f2c8a90-5b1d-4e67-9a4f-${digits(mixed, 12)}",` +
-    `"Balance@odata.type":"Edm.Int64","Balance":"${9_000_000_000_000 + mixed}"}`
+    `"Balance@odata.type":"Edm.Int64","Balance":"${9_000_000_000_000 + mixed}"`
   )
+}
+
+/** Another for each serial number. */
+export function nameOf(serial: number): string {
+  return `Item ${scatter(serial).toString(36)} of the northern warehouse`
+}
+
+/** A second later for each serial number. */
+export function createdOf(serial: number): string {
+  return new Date(firstCreatedMs + serial * 1000).toISOString()
 }
 
 /** What a merge changes: two of the eight properties. */
@@ -66,6 +87,10 @@ export function changeJson(number: number): string {
 
 const description =
   'A box of assorted fittings, counted twice, kept dry, and moved to the front shelf whenever a customer asks for it.'
+
+const firstCreatedMs = Date.UTC(2020, 0)
+const serialOfNewRows = 2_000_000_000
+const newProperties = propertiesOf(serialOfNewRows)
 
 /** A fixed scrambling of the numbers below 2^32: neighbours land far apart, and every run agrees. */
 export function scatter(number: number): number {

@@ -13,7 +13,7 @@ import { requestWriter } from './requests.ts'
 
 export interface Target {
   readonly name: string
-  /** Answers every GET with the same row and stores nothing. */
+  /** Answers every GET with the same row, accepts every write, and stores nothing. */
   readonly canned?: true
   /** After writes, how long it may still be busy with them when nobody asks anything. */
   readonly restMs?: number
@@ -39,12 +39,18 @@ export interface Server {
 }
 
 export const baseName = 'azurite'
+export const partitaName = 'partita'
+export const twoWorkersName = 'partita-2-workers'
+export const stubName = 'stub'
+
+/** Azurite writes its whole database this often if anything has changed. */
+export const azuriteSaveMs = 5000
 
 export const targets: readonly Target[] = [
-  // It writes its whole database every five seconds if anything has changed.
-  { name: baseName, restMs: 5500, start: startAzurite },
-  { name: 'partita', start: (place) => startPartita(place, []) },
-  { name: 'stub', canned: true, start: startStub },
+  { name: baseName, restMs: azuriteSaveMs + 500, start: startAzurite },
+  { name: partitaName, start: (place) => startPartita(place) },
+  { name: twoWorkersName, start: (place) => startPartita(place, { serve: ['--workers', '2'] }) },
+  { name: stubName, canned: true, start: startStub },
 ]
 
 const startMsMax = 60_000
@@ -91,15 +97,28 @@ async function installAzurite(folder: string): Promise<string> {
 const partitaMain = fileURLToPath(new URL('../src/command/partita.js', import.meta.url))
 const partitaDescription = fileURLToPath(new URL('../../package.json', import.meta.url))
 
-async function startPartita({ dataFolder }: Place, options: readonly string[]): Promise<Server> {
+export interface PartitaOptions {
+  readonly serve?: readonly string[]
+  /** For the runtime, before the name of the program. */
+  readonly node?: readonly string[]
+}
+
+export async function startPartita(
+  { dataFolder }: Pick<Place, 'dataFolder'>,
+  { serve = [], node = [] }: PartitaOptions = {},
+): Promise<Server> {
   if (!existsSync(partitaMain)) throw new Error(`${partitaMain} is missing: build the service first.`)
   mkdirSync(dataFolder, { recursive: true })
   const readyFile = `${dataFolder}.ready.json`
-  const child = startChild(
-    process.execPath,
-    [partitaMain, 'serve', '--data', dataFolder, '--table-port', '0', '--ready-file', readyFile, ...options],
-    { cwd: dataFolder, stdio: ['ignore', 'ignore', 'inherit'] },
-  )
+  // biome-ignore format: an option and its value share a line
+  const child = startChild(process.execPath, [
+    ...node,
+    partitaMain, 'serve',
+    '--data', dataFolder,
+    '--table-port', '0',
+    '--ready-file', readyFile,
+    ...serve,
+  ], { cwd: dataFolder, stdio: ['ignore', 'ignore', 'inherit'] })
   const { version } = JSON.parse(readFileSync(partitaDescription, 'utf8')) as { version: string }
   return await serverOf(child, version, async () => {
     const ready = existsSync(readyFile) ? readFileSync(readyFile, 'utf8') : ''

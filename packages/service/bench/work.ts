@@ -1,28 +1,47 @@
 /** What a stream of a load client does: the operations, one after the other, and how their answers are judged. */
 import type { Answer } from './connection.ts'
-import { markOf, partitionQuery, type RequestWriter, rowQuery, scanQuery } from './requests.ts'
+import {
+  markOf,
+  partitionQuery,
+  type RequestWriter,
+  rowQuery,
+  type ScanFilter,
+  scanFilters,
+  scanQuery,
+  twoRowsQuery,
+} from './requests.ts'
 import {
   changeJson,
   groupRow,
   loadedRow,
+  loadedRowJson,
   newRow,
+  newRowJson,
   partitionName,
+  rowBytesMax,
   rowBytesMin,
-  rowJson,
   rowsPerGroup,
   rowsPerPartition,
   scatter,
-  serialOfNewRows,
 } from './rows.ts'
 
-/** `rows` is the number of loaded rows; `from` and `until` are numbers in the sequence of one client. */
+/**
+ * `rows` is the number of loaded rows; `from` and `until` are numbers in the sequence of one client: of rows when
+ * loading and inserting, of groups when deleting and inserting groups.
+ */
 export type Work =
   | { readonly kind: 'load groups'; readonly from: number; readonly until: number }
-  | { readonly kind: 'load rows'; readonly from: number; readonly until: number }
   | { readonly kind: 'get'; readonly rows: number; readonly seed: number; readonly canned: boolean }
   | { readonly kind: 'query row'; readonly rows: number; readonly seed: number }
+  | { readonly kind: 'query two rows'; readonly rows: number; readonly seed: number }
   | { readonly kind: 'query page'; readonly rows: number; readonly seed: number }
-  | { readonly kind: 'query table'; readonly rows: number; readonly seed: number }
+  | {
+      readonly kind: 'query table'
+      readonly rows: number
+      readonly seed: number
+      readonly filter: ScanFilter
+    }
+  | { readonly kind: 'query table for nothing'; readonly rows: number }
   | { readonly kind: 'merge'; readonly rows: number; readonly seed: number }
   | { readonly kind: 'insert'; readonly rows: number; readonly client: number; readonly from: number }
   | { readonly kind: 'insert group'; readonly rows: number; readonly client: number; readonly from: number }
@@ -47,20 +66,15 @@ export type Operations = () => Operation | undefined
 
 /** Requests that need a signature of their own are signed in advance, this many, and then sent again. */
 const signedAheadMax = 20_000
-const deletedAheadMax = 200_000
+const deletedAheadMax = 150_000
 
 export function operationsOf(work: Work, write: RequestWriter): Operations {
   switch (work.kind) {
     case 'load groups':
-      return counted(work.from / rowsPerGroup, work.until / rowsPerGroup, (group) => {
-        const first = group * rowsPerGroup
-        return groupOf((place) => rowJson(loadedRow(first + place), first + place))
+      return preparedAhead((work.until - work.from) / rowsPerGroup, (group) => {
+        const first = work.from + group * rowsPerGroup
+        return groupOf((place) => loadedRowJson(first + place))
       })
-    case 'load rows':
-      return counted(work.from, work.until, (number) => ({
-        request: write.insert(rowJson(loadedRow(number), number)),
-        complaint: noContent,
-      }))
     case 'get':
       return cycled(signedAheadMax, (turn) => {
         const address = loadedRow(picked(turn, work.seed, work.rows))
@@ -70,6 +84,13 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
       return counted(0, Infinity, (turn) => {
         const address = loadedRow(picked(turn, work.seed, work.rows))
         return { request: write.query(rowQuery(address)), complaint: holds([markOf(address)], 1) }
+      })
+    case 'query two rows':
+      return counted(0, Infinity, (turn) => {
+        const one = loadedRow(picked(2 * turn, work.seed, work.rows))
+        const other = loadedRow(picked(2 * turn + 1, work.seed, work.rows))
+        const marks = [...new Set([markOf(one), markOf(other)])]
+        return { request: write.query(twoRowsQuery(one, other)), complaint: holds(marks, marks.length) }
       })
     case 'query page':
       return counted(0, Infinity, (turn) => {
@@ -83,9 +104,13 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
       })
     case 'query table':
       return counted(0, Infinity, (turn) => {
-        const number = picked(turn, work.seed, work.rows)
-        return scanFor(markOf(loadedRow(number)), scanQuery(number), false, '')
+        const { matches } = scanFilters[work.filter]
+        const first = picked(turn, work.seed, work.rows - matches)
+        const marks = Array.from({ length: matches }, (_, place) => markOf(loadedRow(first + place)))
+        return scanFor(marks, scanQuery(work.filter, first), '')
       })
+    case 'query table for nothing':
+      return pageByPage(scanQuery('Int32 equality', work.rows))
     case 'merge':
       return cycled(signedAheadMax, (turn) => {
         const number = picked(turn, work.seed, work.rows)
@@ -93,22 +118,27 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
       })
     case 'insert':
       return counted(work.from, Infinity, (number) => ({
-        request: write.insert(
-          rowJson(newRow(work.client, number, work.rows / rowsPerPartition), serialOfNewRows),
-        ),
+        request: write.insert(newRowJson(newRow(work.client, number, work.rows / rowsPerPartition))),
         complaint: noContent,
       }))
     case 'insert group':
       return counted(work.from, Infinity, (group) =>
-        groupOf((place) =>
-          rowJson(groupRow(work.client, group, place, work.rows / rowsPerPartition), serialOfNewRows),
-        ),
+        groupOf((place) => newRowJson(groupRow(work.client, group, place, work.rows / rowsPerPartition))),
       )
-    case 'delete':
-      return signedAhead(work.from, Math.min(work.until, work.from + deletedAheadMax), (number) => ({
-        request: write.remove(newRow(work.client, number, work.rows / rowsPerPartition)),
-        complaint: noContent,
-      }))
+    case 'delete': {
+      // A place of each group in turn: neighbours in time are no neighbours in the table.
+      const groups = work.until - work.from
+      return preparedAhead(Math.min(groups * rowsPerGroup, deletedAheadMax), (turn) => {
+        const place = Math.floor(turn / groups)
+        const address = groupRow(
+          work.client,
+          work.from + (turn % groups),
+          place,
+          work.rows / rowsPerPartition,
+        )
+        return { request: write.remove(address), complaint: noContent }
+      })
+    }
     default:
       return unreachable(work)
   }
@@ -118,21 +148,35 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
     return { request: write.group(jsons), complaint: allWritten }
   }
 
-  /** A query of the whole table, page by page; the row asked for must be met on the way, once. */
-  function scanFor(mark: string, filter: string, met: boolean, position: string): Operation {
-    const metIn = (answer: Answer) => met || answer.body.includes(mark)
+  /** A query of the whole table to its last page; the rows asked for must be met on the way, each once. */
+  function scanFor(missing: readonly string[], filter: string, position: string): Operation {
+    const stillMissing = (answer: Answer) => missing.filter((mark) => !answer.body.includes(mark))
     return {
       request: write.query(filter + position),
       complaint: (answer) => {
-        if (answer.status !== 200) return ok(answer)
-        if (met && answer.body.includes(mark)) return `${mark} came twice`
-        return positionIn(answer) === '' && !metIn(answer) ? `the query ended without ${mark}` : undefined
+        if (answer.status !== 200) return refusal(answer, 200)
+        const left = stillMissing(answer)
+        const rows = missing.length - left.length
+        if (answer.body.length > bytesAround + rows * rowBytesMax) return `more than ${rows} rows met`
+        return left.length > 0 && positionIn(answer) === '' ? `the query ended without ${left[0]}` : undefined
       },
       rest: (answer) => {
         const next = positionIn(answer)
-        return next === '' ? undefined : scanFor(mark, filter, metIn(answer), next)
+        return next === '' ? undefined : scanFor(stillMissing(answer), filter, next)
       },
     }
+  }
+
+  /** A query that matches nothing; each of its pages is an operation, and after the last it begins again. */
+  function pageByPage(filter: string): Operations {
+    let position = ''
+    return () => ({
+      request: write.query(filter + position),
+      complaint: (answer) => {
+        position = positionIn(answer)
+        return answer.body.includes('"RowKey"') ? 'a row that was not asked for' : ok(answer)
+      },
+    })
   }
 }
 
@@ -141,8 +185,8 @@ function counted(from: number, until: number, make: (number: number) => Operatio
   return () => (next < until ? make(next++) : undefined)
 }
 
-function signedAhead(from: number, until: number, make: (number: number) => Operation): Operations {
-  const operations = Array.from({ length: until - from }, (_, index) => make(from + index))
+function preparedAhead(count: number, make: (turn: number) => Operation): Operations {
+  const operations = Array.from({ length: count }, (_, turn) => make(turn))
   let next = 0
   return () => operations[next++]
 }
@@ -165,10 +209,16 @@ function noContent(answer: Answer): string | undefined {
   return answer.status === 204 ? undefined : refusal(answer, 204)
 }
 
+/** What an answer holds beside its rows, at most. */
+const bytesAround = 500
+
 function holds(marks: readonly string[], rows: number): (answer: Answer) => string | undefined {
   return (answer) => {
     if (answer.status !== 200) return refusal(answer, 200)
-    if (answer.body.length < rows * rowBytesMin) return `only ${answer.body.length} bytes for ${rows} rows`
+    const { length } = answer.body
+    if (length < rows * rowBytesMin || length > bytesAround + rows * rowBytesMax) {
+      return `${length} bytes for ${rows} rows`
+    }
     const missing = marks.find((mark) => !answer.body.includes(mark))
     return missing === undefined ? undefined : `an answer without ${missing}`
   }

@@ -227,6 +227,11 @@ function checkDefinition(definition: Definition): void {
   const { name, properties, partition, row, indexes, type } = definition
   const names = Object.keys(properties)
   for (const each of names) checkName(name, each)
+  const both = names.find((each) =>
+    ['encrypted', 'large'].every((flag) => flagsOf(properties, each).includes(flag)),
+  )
+  // A blob is not encrypted: what should be would lie there in clear.
+  if (both !== undefined) throw invalid(name, `${both} cannot be both encrypted and large`)
   if (type !== undefined) {
     checkName(name, type.property)
     if (type.property in properties) throw invalid(name, `${type.property} is a property and tells the type`)
@@ -263,6 +268,10 @@ function homesOf({ partition, row, indexes }: Definition): readonly Home[] {
   const isEventual = Object.values(indexes).some((index) => index.partition !== undefined)
   const ownRows = { table: undefined, partition: '', row: libraryRows }
   return [home({ row }), ...inRows.map(home), ...(isEventual ? [ownRows] : [])]
+}
+
+function flagsOf(properties: PropertyMap, name: string): readonly string[] {
+  return properties[name]?.flags ?? []
 }
 
 function checkName(entityName: string, name: string): void {

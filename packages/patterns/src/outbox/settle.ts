@@ -115,15 +115,15 @@ async function untilCommitted(
 }
 
 async function claimOf(
-  { rows, seals }: SettleContext,
+  context: SettleContext,
   definition: Definition,
   part: Elsewhere,
   place: Place,
   entity: EntityPlace,
 ): Promise<Claim> {
-  const stored = await rows.get(entity.partitionKey, entity.rowKey)
-  if (stored === undefined) return { entity, shown: undefined }
-  const opened = await openRow(rows.table, seals, definition, stored)
+  const stored = await context.rows.get(entity.partitionKey, entity.rowKey)
+  const opened = stored && (await openRow(context, definition, stored))
+  if (opened === undefined) return { entity, shown: undefined }
   const values = decodeEntity(definition, ownLayout(definition), opened)
   return { entity, shown: part.shown(values).find((each) => isSamePlace(each, place)) }
 }

@@ -35,7 +35,8 @@ export interface EntityReader {
   getWhole(key: object): Promise<WholeEntity | undefined>
   query(partition: object, query: ReaderQuery): Reading<object>
   scan(query: ReaderQuery): Reading<object>
-  decode(row: StoredRow, select?: readonly string[]): Promise<object>
+  /** Undefined if the entity has gone meanwhile. */
+  decode(row: StoredRow, select?: readonly string[]): Promise<object | undefined>
 }
 
 export interface WholeEntity {
@@ -63,7 +64,8 @@ export function openEntityReader(
   async function getWhole(key: object): Promise<WholeEntity | undefined> {
     const row = await getRow(key)
     if (row === undefined) return undefined
-    const opened = await openRow(rows.table, seals, definition, row)
+    const opened = await openRow(context, definition, row)
+    if (opened === undefined) return undefined
     return { entity: entityOf(opened), foreign: foreignCells(definition, opened) }
   }
 
@@ -130,8 +132,9 @@ export function openEntityReader(
     return behind === undefined ? decode(row, select) : behind(row)
   }
 
-  async function decode(row: StoredRow, select?: readonly string[]): Promise<object> {
-    return entityOf(await openRow(rows.table, seals, definition, row), select)
+  async function decode(row: StoredRow, select?: readonly string[]): Promise<object | undefined> {
+    const opened = await openRow(context, definition, row, cellsOf(select))
+    return opened && entityOf(opened, select)
   }
 
   function entityOf(opened: StoredRow, select?: readonly string[]): object & Concurrency {
@@ -146,7 +149,11 @@ export function openEntityReader(
     if (unknown !== undefined) {
       throw new PatternsError('InvalidValue', `${definition.name}: rows of this order hold no ${unknown}`)
     }
-    return [...select, ...(type ? [type.property] : []), ...seals.flatMap(({ cells }) => cells)]
+    return [
+      ...select,
+      ...(type ? [type.property] : []),
+      ...seals.flatMap((seal) => seal.cellsFor(definition, select)),
+    ]
   }
 
   function given(values: object): Values {

@@ -6,7 +6,7 @@ import { formatKey } from '../definition/key-template.ts'
 import type { Destination } from '../outbox/elsewhere.ts'
 import { PatternsError } from '../patterns-error.ts'
 import { decodeEntity, foreignCells, ownLayout } from '../row/codec.ts'
-import type { StoredRow } from '../row/row.ts'
+import type { Row, StoredRow } from '../row/row.ts'
 import type { Change, Facet, Known, Need, Wanted } from './facet.ts'
 import type { Intent } from './intent.ts'
 import { changeOf, checkSteps, complete, type Sources, stepsOf } from './plan.ts'
@@ -65,15 +65,18 @@ async function planOne(context: WriteContext, wanted: Wanted): Promise<readonly 
   )
 }
 
-async function readBefore({ rows, seals }: WriteContext, wanted: Wanted): Promise<Known | 'absent'> {
+async function readBefore(context: WriteContext, wanted: Wanted): Promise<Known | 'absent'> {
   const { definition } = wanted
   const key = keyOf(wanted)
   const { properties, partition, row } = definition
-  const stored = await rows.get(formatKey(partition, properties, key), formatKey(row, properties, key))
-  if (stored === undefined) return 'absent'
-  const opened = await openRow(rows.table, seals, definition, stored)
+  const stored = await context.rows.get(
+    formatKey(partition, properties, key),
+    formatKey(row, properties, key),
+  )
+  const opened = stored && (await openRow(context, definition, stored))
+  if (opened === undefined) return 'absent'
   const values = decodeEntity(definition, ownLayout(definition), opened)
-  return { values, etag: stored.etag, foreign: foreignCells(definition, opened) }
+  return { values, etag: opened.etag, foreign: foreignCells(definition, opened) }
 }
 
 function readNeeds(context: WriteContext, change: Change, needs: readonly Need[]): Promise<StoredRow[][]> {
@@ -99,15 +102,39 @@ export async function readNeed(rows: Rows, partitionKey: string, need: Need): Pr
   return found
 }
 
+/** Read again if it has changed while it was opened; undefined if it has gone. `select` as it was read with. */
 export async function openRow(
+  { rows, seals }: Pick<WriteContext, 'rows' | 'seals'>,
+  definition: Definition,
+  stored: StoredRow,
+  select?: readonly string[],
+): Promise<StoredRow | undefined> {
+  for (let row = stored; ; ) {
+    const cells = await openCells(rows.table, seals, definition, row)
+    if (cells !== 'overtaken') return cells === row.cells ? row : { ...row, cells }
+    const now = await rows.get(row.partitionKey, row.rowKey, select)
+    if (now === undefined) return undefined
+    if (now.etag === row.etag) {
+      const place = `${definition.name} at (${row.partitionKey}, ${row.rowKey})`
+      throw new PatternsError('UnreadableRow', `${place}: what it names elsewhere is not there`)
+    }
+    row = now
+  }
+}
+
+async function openCells(
   table: string,
   seals: readonly Seal[],
   definition: Definition,
   stored: StoredRow,
-): Promise<StoredRow> {
+): Promise<Row | 'overtaken'> {
   let { cells } = stored
-  for (const seal of seals.toReversed()) cells = await seal.open({ ...stored, table, definition, row: cells })
-  return cells === stored.cells ? stored : { ...stored, cells }
+  for (const seal of seals.toReversed()) {
+    const opened = await seal.open({ ...stored, table, definition, row: cells })
+    if (opened === 'overtaken') return opened
+    cells = opened
+  }
+  return cells
 }
 
 export async function sealStep(

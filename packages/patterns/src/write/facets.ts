@@ -7,16 +7,22 @@ import { interPartitionIndex } from '../inter-partition-index.ts'
 import { intraPartitionIndex } from '../intra-partition-index.ts'
 import type { Elsewhere } from '../outbox/elsewhere.ts'
 import { outboxFacet } from '../outbox/outbox.ts'
+import { countFacets, type Counts } from '../relationships.ts'
 import type { Facet } from './facet.ts'
 import { ownRow } from './own-row.ts'
 
 /** The own row comes first: if several steps are refused, its refusal is the one that tells. */
-export function facetsOf(definition: Definition, copies: readonly Copies[] = []): readonly Facet[] {
+export function facetsOf(
+  definition: Definition,
+  copies: readonly Copies[] = [],
+  counts: readonly Counts[] = [],
+): readonly Facet[] {
   const elsewhere = elsewhereOf(definition, copies)
   return [
     ownRow,
     ...indexFacets(definition),
     ...copyFacets(copies, definition),
+    ...countFacets(counts, definition),
     ...(elsewhere.length > 0 ? [outboxFacet(definition, elsewhere)] : []),
   ]
 }

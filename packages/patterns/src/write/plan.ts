@@ -70,7 +70,31 @@ export function stepsOf(
     (values, facet, index) => values && (facet.fill?.(values, change, found[index] ?? []) ?? values),
     change.after,
   )
-  return facets.flatMap((facet, index) => facet.steps({ ...change, after }, found[index] ?? []))
+  return combined(facets.flatMap((facet, index) => facet.steps({ ...change, after }, found[index] ?? [])))
+}
+
+/**
+ * Two facets may have something to say about one row that they both have read: a transaction writes it once. What is
+ * merged goes over what is replaced.
+ */
+function combined(steps: readonly Step[]): readonly Step[] {
+  const byRow = new Map<string, Step>()
+  for (const step of steps) {
+    const id = JSON.stringify([step.partitionKey, step.rowKey])
+    const other = byRow.get(id)
+    const both = other && combinedStep(other, step)
+    if (other !== undefined && both === undefined) return steps
+    byRow.set(id, both ?? step)
+  }
+  return [...byRow.values()]
+}
+
+/** Undefined if they contradict each other; the limits then refuse them. */
+function combinedStep(one: Step, other: Step): Step | undefined {
+  if (one.kind !== 'merge' && other.kind === 'merge') return combinedStep(other, one)
+  if (one.kind !== 'merge' || (other.kind !== 'merge' && other.kind !== 'replace')) return undefined
+  if (one.etag !== other.etag) return undefined
+  return { ...other, row: { ...other.row, ...one.row } }
 }
 
 /** Refuses what the service would refuse, before anything is sent. */

@@ -9,11 +9,19 @@ import type { Row } from '../row/row.ts'
 export interface Seal {
   /** The flag of the properties it looks after. */
   readonly flag: Extract<Flag, 'encrypted' | 'large'>
-  /** Cells it adds to rows, which a selection of properties must ask for besides. */
-  readonly cells: readonly string[]
+  /** Cells it adds to rows for these properties, which a selection of them must ask for besides. */
+  cellsFor(definition: Definition, names: readonly string[]): readonly string[]
   seal(row: SealedRow): Promise<Row>
-  /** The inverse of seal, for all cells or for a selection of them. */
-  open(row: SealedRow): Promise<Row>
+  /**
+   * The inverse of seal, for all cells or for a selection of them. `overtaken` if what the row names elsewhere is no
+   * longer there: then the row must have changed as well.
+   */
+  open(row: SealedRow): Promise<Row | 'overtaken'>
+}
+
+/** The properties of a definition that a seal of this flag looks after. */
+export function flaggedNames({ properties }: Definition, flag: Seal['flag']): readonly string[] {
+  return Object.keys(properties).filter((name) => properties[name]?.flags.includes(flag))
 }
 
 export interface SealedRow {

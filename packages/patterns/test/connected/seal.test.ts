@@ -35,7 +35,7 @@ const ada = { ward: 'A', id: 1, name: 'Ada', illness: 'measles', remark: 'allerg
 /** Turns texts round, and needs a cell of its own to turn them back: as a cipher would, but legible in a failure. */
 const mirror: Seal = {
   flag: 'encrypted',
-  cells: ['Mirrored'],
+  cellsFor: () => ['Mirrored'],
   async seal({ partitionKey, rowKey, definition, row }) {
     const sealed = mapSealed(row, definition.properties, turn)
     if (sealed === undefined) return row

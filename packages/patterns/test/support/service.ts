@@ -1,6 +1,7 @@
 /** A service of the test's own, over real sockets, whose pages are cut short and oddly. */
 import { TableClient, TableServiceClient } from '@azure/data-tables'
 import { startService } from 'partita'
+import { connectionString, startAzurite } from './azurite.ts'
 import type { Faults } from './faults.ts'
 
 export interface TestService {
@@ -12,8 +13,12 @@ export interface TestService {
   close(): Promise<void>
 }
 
-/** `PATTERNS_CONNECTION_STRING` points the suite at another service. */
+/** `PATTERNS_TABLES=azurite` takes Azurite instead; `PATTERNS_CONNECTION_STRING` points the suite at any service. */
 export async function startTestService(): Promise<TestService> {
+  if (process.env['PATTERNS_TABLES'] === 'azurite') {
+    const azurite = await startAzurite()
+    return testService(connectionString(azurite), () => azurite.stop())
+  }
   const elsewhere = process.env['PATTERNS_CONNECTION_STRING']
   if (elsewhere !== undefined) return testService(elsewhere, async () => undefined)
   const service = await startService({ data: ':memory:', realism: true })

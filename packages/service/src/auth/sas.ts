@@ -28,7 +28,7 @@ const delegated = 'skoid sktid skt ske sks skv skdutid saoid suoid scid'.split('
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/
 const dayShape = /^\d{4}-\d\d-\d\d$/
 const minutesShape = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/
-const zoned = /(?:Z|[+-]\d\d:\d\d)$/
+const secondsShape = /:\d\d(?:\.\d{1,7})?(?:Z|[+-]\d\d:\d\d)$/
 
 /** An empty value is signed as an absent one is, so it means the same. */
 export function parameter(query: Query, name: string): string {
@@ -63,7 +63,7 @@ export function parseSasTime(text: string): Ticks | undefined {
   if (dayShape.test(text)) return parseTicks(`${text}T00:00:00Z`)
   const minutes = minutesShape.exec(text)
   if (minutes !== null) return parseTicks(`${minutes[1]}:00${minutes[2]}`)
-  return zoned.test(text) ? parseTicks(text) : undefined
+  return secondsShape.test(text) ? parseTicks(text) : undefined
 }
 
 /** Where the request may come from, and how. */

@@ -131,8 +131,7 @@ async function readAlone(part: PartRequest, outer: Call, progress: Progress): Pr
 }
 
 interface Prepared {
-  readonly steps: WriteSteps
-  readonly call: PartCall
+  readonly operation: PartCall<WriteSteps>
   readonly write: EntityWrite
   readonly contentId: string | undefined
 }
@@ -144,30 +143,31 @@ async function writeTogether(
 ): Promise<PartReply[]> {
   const group: Prepared[] = []
   const rows = new Set<RowKey>()
+  let operation: PartCall<WriteSteps> | undefined
   for (const [index, part] of parts.entries()) {
     // Met before the operation too many is looked at, so the last good one dresses it.
     if (index === limits.groupMutationsMax) throw invalid(tooManyText)
-    const last = group.at(-1)?.call
-    const read = readCall(part, index, writes, outer, progress, last)
-    const { steps, call } = read instanceof Promise ? await read : read
-    const input = steps.decode(call) //                                               400 412 415
+    const read = readCall(part, index, writes, outer, progress, operation)
+    operation = read instanceof Promise ? await read : read
+    const { steps, call } = operation
+    const input = steps.decode(call, part.body) //                                    400 412 415
     progress.stage = 'late'
     const write = steps.prepare(input, call) //                                       400
     authorizeKey(call.grant, write.key) //                                            403
-    group.push({ steps, call, write, contentId: part.contentId })
+    group.push({ operation, write, contentId: part.contentId })
     checkMembership(group, rows) //                                                   400
   }
   const [first] = group as [Prepared]
   const outcome = await writeGroup(
     outer.store,
-    tableIdOf(first.call),
+    tableIdOf(first.operation.call),
     group.map(({ write }) => write),
   )
   if (outcome.kind === 'refused') {
     progress.index = outcome.index
     throw outcome.fault //                                                            400 404 409 412
   }
-  return group.map(({ steps, call, write, contentId }, index) => {
+  return group.map(({ operation: { steps, call }, write, contentId }, index) => {
     const version = outcome.versions[index] as Version
     return { reply: steps.encode({ write, version }, call), contentId } //            201 204
   })
@@ -179,17 +179,24 @@ const tooManyText = `The batch request operation exceeds the maximum ${limits.gr
 function checkMembership(group: readonly Prepared[], rows: Set<RowKey>): void {
   const [first, last] = [group[0] as Prepared, group.at(-1) as Prepared]
   const { partition, row } = last.write.key
-  if (tableIdOf(last.call) !== tableIdOf(first.call) || partition !== first.write.key.partition) {
+  const oneTable = tableIdOf(last.operation.call) === tableIdOf(first.operation.call)
+  if (!oneTable || partition !== first.write.key.partition) {
     throw new Fault('CommandsInBatchActOnDifferentPartitions')
   }
-  if (rows.has(row)) throw new Fault('InvalidDuplicateRow')
-  rows.add(row)
+  if (rows.size === rows.add(row).size) throw new Fault('InvalidDuplicateRow')
+}
+
+/** An operation of a batch, up to where its own steps begin. */
+interface PartCall<S> {
+  readonly part: PartRequest
+  readonly steps: S
+  readonly call: Call
 }
 
 /**
- * One operation of a batch, up to where its own steps begin: the line of answer.ts, without what the batch
- * around it has settled. Its credentials, host, dates and version are not looked at. Most groups name one table
- * and one address again and again, so what the operation before found out is taken over where it fits.
+ * The line of answer.ts for one operation, without what the batch around it has settled. Its credentials, host,
+ * dates and version are not looked at. Operations of a group are mostly alike, so what the one before found out
+ * is taken over where it fits, and all of it where only the bodies differ.
  */
 function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   part: PartRequest,
@@ -197,11 +204,18 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   admitted: Partial<Record<OperationKind, S>>,
   outer: Call,
   progress: Progress,
-  before?: PartCall,
-): PartRead<S> | Promise<PartRead<S>> {
-  const headers = readContext(part, index, progress) //                               400
-  const address = part.target
-  const target = address === before?.address ? before.target : readPartTarget(address, outer.target) // 400
+  before?: PartCall<S>,
+): PartCall<S> | Promise<PartCall<S>> {
+  const sameHeaders = part.rawHeaders === before?.part.rawHeaders
+  const sameTarget = part.target === before?.part.target
+  if (before !== undefined && sameHeaders && sameTarget && part.method === before.part.method) {
+    progress.stage = 'early'
+    progress.index = index
+    return before
+  }
+  const headers = readContext(part, index, progress, sameHeaders ? before?.call.headers : undefined) // 400
+  const target =
+    before !== undefined && sameTarget ? before.call.target : readPartTarget(part.target, outer.target) // 400
   progress.format = readFormat(headers.get('accept'), target.query.get('$format'))
   const found = route(effectiveMethod(part.method, headers), target) //               400 405
   const steps = admitted[found.kind]
@@ -209,12 +223,11 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   progress.stage = 'late'
   authorize(outer.grant, needOf(found, found.kind in writes, headers, target)) //     403 404
   progress.stage = 'early'
-  if (before?.table !== undefined && rowOfTable(before.table.name) === rowOfTable(found.table)) {
-    return withTable(before.table)
-  }
+  const known = before?.call.table
+  if (known !== undefined && rowOfTable(known.name) === rowOfTable(found.table)) return withTable(known)
   return findTable(outer.store, outer.account, found.table).then(withTable)
 
-  function withTable(table: CatalogueEntry | undefined): PartRead<S> {
+  function withTable(table: CatalogueEntry | undefined): PartCall<S> {
     if (table === undefined) throw new Fault('TableNotFound') //                      404
     progress.preference = readPreference(headers.get('prefer'), (steps as S).preferences)
     const { store, clock, deletedNameSeconds, realism, statsOnPrimary, cors } = outer
@@ -222,32 +235,27 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
     const { format, preference } = progress
     // Spelled out: copying this many fields by a spread was a tenth of a group's time.
     // biome-ignore format: one line for each origin
-    const call: PartCall = {
+    const call: Call = {
       store, clock, deletedNameSeconds, realism, statsOnPrimary, cors,
       requestId, grant, account, version, hungUp,
-      address, route: found, target, table, headers, format, preference, body: part.body,
+      route: found, target, table, headers, format, preference, body: part.body,
     }
-    return { steps: steps as S, call }
+    return { part, steps: steps as S, call }
   }
 }
 
-interface PartRead<S> {
-  readonly steps: S
-  readonly call: PartCall
-}
-
-interface PartCall extends Call {
-  /** As the operation wrote it. */
-  readonly address: string
-}
-
-function readContext(part: PartRequest, index: number, progress: Progress): Map<string, string> {
+function readContext(
+  part: PartRequest,
+  index: number,
+  progress: Progress,
+  known?: Call['headers'],
+): Call['headers'] {
   progress.stage = 'early'
   progress.index = index
   progress.contentId = part.contentId
   progress.format = readFormat(undefined, undefined)
   progress.preference = undefined
-  const headers = readHeaders(part.rawHeaders)
+  const headers = known ?? readHeaders(part.rawHeaders)
   progress.format = readFormat(headers.get('accept'), undefined)
   return headers
 }

@@ -67,11 +67,11 @@ export const getEntitySteps: Steps<
 
 export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
   preferences: ['return-content', 'return-no-content'],
-  decode(call) {
+  decode(call, body) {
     forbidConditions(call.headers)
     requireJson(call.headers)
     if (call.preference !== 'return-no-content') levelOf(call.format)
-    return readEntity(call.body)
+    return readEntity(body)
   },
   prepare: (entity) => insertEntity(entity.partition, entity.row, entity.properties),
   encode(written, call) {
@@ -79,7 +79,8 @@ export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
     const etag = etagOf(written.version)
     const location = `${call.target.base}/${entityLink(call.route.table, key)}`
     if (call.preference === 'return-no-content') {
-      return { ...noContent(call), etag, location, dataServiceId: location }
+      const preferenceApplied = call.preference
+      return { status: 204, noCache: true, preferenceApplied, etag, location, dataServiceId: location }
     }
     const level = levelOf(call.format)
     return {
@@ -102,10 +103,10 @@ function updateWrite(
 ): WriteSteps<EntityRoute, { readonly when: Condition; readonly entity: EntityBody }> {
   return {
     preferences: ['return-no-content'],
-    decode(call) {
+    decode(call, body) {
       const when = updateCondition(call.headers, call.version, resourceOf(call))
       requireJson(call.headers)
-      return { when, entity: readEntity(call.body) }
+      return { when, entity: readEntity(body) }
     },
     // The address names the entity; keys in the body are not looked at.
     prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
@@ -139,13 +140,14 @@ function resourceOf({ account, route }: Call<EntityRoute>): string {
 }
 
 function recordOf({ write, version }: Written): EntityRecord {
-  switch (write.change.kind) {
+  const { mutation } = write
+  switch (mutation.kind) {
     case 'put':
     case 'merge':
-      return encodeRecord(write.change.keys, write.change.content, version)
+      return encodeRecord(mutation.keys, mutation.content, version)
     case 'remove':
       throw new Error('a removed entity has no record')
     default:
-      return unreachable(write.change)
+      return unreachable(mutation)
   }
 }

@@ -10,7 +10,8 @@
  *   closing    = `--` boundary `--`         (the same)
  *
  * Bodies are views of the one buffer, never copies, and end where the next delimiter begins: lengths that
- * clients state are not trusted. No byte is looked at more often than the depth of the grammar.
+ * clients state are not trusted. Operations of a change set mostly repeat the headers of the one before, and
+ * then share them. No byte is looked at more often than the depth of the grammar.
  */
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../model/faults.ts'
@@ -43,8 +44,9 @@ const nestedText = 'Nested change sets in a batch payload are not supported.'
 export function readBatch(contentType: string | undefined, body: Buffer): BatchPart[] {
   const parts: BatchPart[] = []
   let operations = 0
-  for (const bytes of delimited(body, requireBoundary(contentType))) {
-    const part = readBatchPart(bytes)
+  const whole: Piece = { body, text: body.toString('latin1'), at: 0, until: body.length }
+  for (const piece of delimited(whole, requireBoundary(contentType))) {
+    const part = readBatchPart(piece)
     parts.push(part)
     operations += part.operations.length
     if (operations > limits.groupMutationsMax) break
@@ -53,23 +55,29 @@ export function readBatch(contentType: string | undefined, body: Buffer): BatchP
   return parts
 }
 
-function readBatchPart(bytes: Buffer): BatchPart {
-  const lines = linesOf(bytes)
-  const mime = readMime(lines)
-  if (mime.media === 'application/http') return { kind: 'operation', operations: [readOperation(lines)] }
+function readBatchPart(piece: Piece): BatchPart {
+  const mime = readMime(readHeaders(piece, undefined))
+  if (mime.media === 'application/http') {
+    return { kind: 'operation', operations: [readOperation(piece, undefined)] }
+  }
   if (mime.media !== 'multipart/mixed') throw malformed()
-  return { kind: 'change set', operations: readChangeSet(lines.rest(), requireBoundary(mime.contentType)) }
+  return { kind: 'change set', operations: readChangeSet(piece, requireBoundary(mime.contentType)) }
 }
 
-function readChangeSet(bytes: Buffer, boundary: string): PartRequest[] {
+function readChangeSet(whole: Piece, boundary: string): PartRequest[] {
   const operations: PartRequest[] = []
   const contentIds = new Set<string>()
-  for (const part of delimited(bytes, boundary)) {
-    const lines = linesOf(part)
-    const { media } = readMime(lines)
-    if (media === 'multipart/mixed') throw malformed(nestedText)
-    if (media !== 'application/http') throw malformed()
-    const operation = readOperation(lines)
+  let mime: Headers | undefined
+  let before: Operation | undefined
+  for (const piece of delimited(whole, boundary)) {
+    const headers = readHeaders(piece, mime)
+    if (headers !== mime) {
+      const { media } = readMime(headers)
+      if (media === 'multipart/mixed') throw malformed(nestedText)
+      if (media !== 'application/http') throw malformed()
+      mime = headers
+    }
+    const operation = readOperation(piece, before)
     const { contentId } = operation
     if (contentId !== undefined) {
       if (contentIds.has(contentId)) {
@@ -78,21 +86,42 @@ function readChangeSet(bytes: Buffer, boundary: string): PartRequest[] {
       contentIds.add(contentId)
     }
     operations.push(operation)
+    before = operation
     if (operations.length > limits.groupMutationsMax) break
   }
   if (operations.length === 0) throw malformed()
   return operations
 }
 
-function readOperation(lines: Lines): PartRequest {
-  let line = lines.next()
-  while (line === '') line = lines.next()
-  const { method, target } = parseRequestLine(line ?? '')
-  const rawHeaders = readHeaderLines(lines)
-  const idAt = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-id')
-  const contentId = idAt < 0 ? undefined : rawHeaders[idAt + 1]
-  lines.skipBreaks()
-  return { method, target, rawHeaders, contentId, body: lines.rest() }
+/** With what the next operation may repeat. */
+interface Operation extends PartRequest {
+  readonly line: string
+  readonly headers: Headers
+}
+
+function readOperation(piece: Piece, before: Operation | undefined): Operation {
+  let line = nextLine(piece)
+  while (line === '') line = nextLine(piece)
+  line ??= ''
+  const { method, target } = before !== undefined && line === before.line ? before : parseRequestLine(line)
+  const headers = readHeaders(piece, before?.headers)
+  const rawHeaders = headers.raw
+  const contentId = headers === before?.headers ? before.contentId : contentIdOf(rawHeaders)
+  skipBreaks(piece)
+  return {
+    method,
+    target,
+    rawHeaders,
+    contentId,
+    body: piece.body.subarray(piece.at, piece.until),
+    line,
+    headers,
+  }
+}
+
+function contentIdOf(raw: readonly string[]): string | undefined {
+  const at = raw.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-id')
+  return at < 0 ? undefined : raw[at + 1]
 }
 
 const httpVersion = /^HTTP\/\d\.\d$/
@@ -121,8 +150,7 @@ interface Mime {
 /** Encodings that leave bytes as they are. */
 const plainEncodings = new Set(['binary', '8bit', '7bit'])
 
-function readMime(lines: Lines): Mime {
-  const raw = readHeaderLines(lines)
+function readMime({ raw }: Headers): Mime {
   let contentType: string | undefined
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase()
@@ -140,11 +168,27 @@ function readMime(lines: Lines): Mime {
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const fieldText = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Up to the blank line that ends them, or the end of the part. */
-function readHeaderLines(lines: Lines): string[] {
+interface Headers {
+  /** Names and values in turn. */
+  readonly raw: readonly string[]
+  /** As they stood, with the blank line that ended them; empty if none did. */
+  readonly text: string
+}
+
+/** Up to the blank line that ends them, or the end of the part. Most repeat those of the part before. */
+function readHeaders(piece: Piece, before: Headers | undefined): Headers {
+  const { text, at: from } = piece
+  if (before !== undefined && before.text !== '') {
+    const until = from + before.text.length
+    if (until <= piece.until && text.slice(from, until) === before.text) {
+      piece.at = until
+      return before
+    }
+  }
   const raw: string[] = []
   let bytes = 0
-  for (let line = lines.next(); line !== undefined && line !== ''; line = lines.next()) {
+  let line = nextLine(piece)
+  for (; line !== undefined && line !== ''; line = nextLine(piece)) {
     bytes += line.length
     if (raw.length === 2 * limits.partHeadersMax || bytes > limits.headerBytesMax) throw malformed()
     const colon = line.indexOf(':')
@@ -153,27 +197,36 @@ function readHeaderLines(lines: Lines): string[] {
     if (!token.test(name) || !fieldText.test(value)) throw malformed()
     raw.push(name, value)
   }
-  return raw
+  return { raw, text: line === undefined ? '' : text.slice(from, piece.at) }
 }
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const hyphen = 0x2d
 
+/** A part of the batch, and how far it has been read. */
+interface Piece {
+  readonly body: Buffer
+  /** The whole body, one character a byte. */
+  readonly text: string
+  at: number
+  readonly until: number
+}
+
 /** What lies between the delimiters of `boundary`. Without a closing one, something is missing. */
-function* delimited(bytes: Buffer, boundary: string): Generator<Buffer> {
-  const mark = Buffer.from(`--${boundary}`, 'latin1')
+function* delimited({ body, text, at: start, until: end }: Piece, boundary: string): Generator<Piece> {
+  const mark = `--${boundary}`
   let from: number | undefined
-  let at = 0
+  let at = start
   for (;;) {
-    const found = bytes.indexOf(mark, at)
-    if (found < 0) throw malformed()
+    const found = text.indexOf(mark, at)
+    if (found < 0 || found + mark.length > end) throw malformed()
     at = found + mark.length
-    if (found > 0 && bytes[found - 1] !== lineFeed) continue
-    const closes = bytes[at] === hyphen && bytes[at + 1] === hyphen
-    const next = endOfLine(bytes, closes ? at + 2 : at)
+    if (found > start && text.charCodeAt(found - 1) !== lineFeed) continue
+    const closes = text.charCodeAt(at) === hyphen && text.charCodeAt(at + 1) === hyphen
+    const next = endOfLine(text, closes ? at + 2 : at, end)
     if (next === undefined) continue
-    if (from !== undefined) yield bytes.subarray(from, beforeBreak(bytes, found))
+    if (from !== undefined) yield { body, text, at: from, until: Math.max(from, beforeBreak(text, found)) }
     if (closes) return
     from = next
     at = next
@@ -181,46 +234,37 @@ function* delimited(bytes: Buffer, boundary: string): Generator<Buffer> {
 }
 
 /** Where the next line begins, if nothing but blanks is left of this one. */
-function endOfLine(bytes: Buffer, from: number): number | undefined {
+function endOfLine(text: string, from: number, end: number): number | undefined {
   let at = from
-  while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
-  if (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) return at + 2
-  if (bytes[at] === lineFeed) return at + 1
-  return at === bytes.length ? at : undefined
+  while (at < end && (text[at] === ' ' || text[at] === '\t')) at++
+  if (at >= end) return at === end ? at : undefined
+  if (text.charCodeAt(at) === lineFeed) return at + 1
+  if (text.charCodeAt(at) !== carriageReturn || at + 1 === end) return undefined
+  return text.charCodeAt(at + 1) === lineFeed ? at + 2 : undefined
 }
 
 /** REQUIRES: a line begins at `at`. */
-function beforeBreak(bytes: Buffer, at: number): number {
-  return bytes[at - 2] === carriageReturn ? at - 2 : at - 1
+function beforeBreak(text: string, at: number): number {
+  return text.charCodeAt(at - 2) === carriageReturn ? at - 2 : at - 1
 }
 
-interface Lines {
-  /** The next line without its break, one character a byte; undefined at the end. */
-  next(): string | undefined
-  skipBreaks(): void
-  rest(): Buffer
+/** The next line without its break; undefined at the end. */
+function nextLine(piece: Piece): string | undefined {
+  const { text, at: from } = piece
+  if (from >= piece.until) return undefined
+  const found = text.indexOf('\n', from)
+  const until = found < 0 || found > piece.until ? piece.until : found
+  if (until - from > limits.requestLineBytesMax) throw malformed()
+  piece.at = until + 1
+  return text.slice(from, text.charCodeAt(until - 1) === carriageReturn && until > from ? until - 1 : until)
 }
 
-function linesOf(bytes: Buffer): Lines {
-  let at = 0
-  return { next, skipBreaks, rest }
-
-  function next(): string | undefined {
-    if (at >= bytes.length) return undefined
-    const found = bytes.indexOf(lineFeed, at)
-    const until = found < 0 ? bytes.length : found
-    if (until - at > limits.requestLineBytesMax) throw malformed()
-    const line = bytes.toString('latin1', at, until)
-    at = until + 1
-    return line.endsWith('\r') ? line.slice(0, -1) : line
-  }
-
-  function skipBreaks(): void {
-    while (bytes[at] === lineFeed || bytes[at] === carriageReturn) at++
-  }
-
-  function rest(): Buffer {
-    return bytes.subarray(at)
+function skipBreaks(piece: Piece): void {
+  const { text, until } = piece
+  while (piece.at < until) {
+    const unit = text.charCodeAt(piece.at)
+    if (unit !== lineFeed && unit !== carriageReturn) return
+    piece.at++
   }
 }
 

@@ -9,6 +9,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import { type ByteSink, byteSink } from './byte-sink.ts'
 import type { Reply } from './reply.ts'
 
 export interface PartReply {
@@ -21,47 +22,78 @@ const mime = 'Content-Type: application/http\r\nContent-Transfer-Encoding: binar
 
 export function writeBatch(layout: 'operation' | 'change set', replies: readonly PartReply[]): Reply {
   const batch = `batchresponse_${randomUUID()}`
-  let text = `--${batch}\r\n`
+  const sink = byteSink(batchBytesMin + replies.length * partBytes)
+  sink.write(`--${batch}\r\n`)
   if (layout === 'change set') {
     const changeSet = `changesetresponse_${randomUUID()}`
-    text += `Content-Type: multipart/mixed; boundary=${changeSet}\r\n\r\n`
-    for (const reply of replies) text += `--${changeSet}\r\n${partText(reply)}`
-    text += `--${changeSet}--\r\n`
+    sink.write(`Content-Type: multipart/mixed; boundary=${changeSet}\r\n\r\n`)
+    writeParts(sink, `--${changeSet}\r\n${mime}`, replies)
+    sink.write(`--${changeSet}--\r\n`)
   } else {
-    for (const reply of replies) text += partText(reply)
+    writeParts(sink, mime, replies)
   }
-  text += `--${batch}--\r\n`
+  sink.write(`--${batch}--\r\n`)
   return {
     status: 202,
     noCache: true,
     contentType: `multipart/mixed; boundary=${batch}`,
-    body: Buffer.from(text, 'latin1'),
+    body: sink.take(),
   }
 }
 
-function partText({ reply, contentId }: PartReply): string {
-  const body = typeof reply.body === 'object' ? reply.body.toString('latin1') : (reply.body ?? '')
-  const status = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\n`
-  return `${mime}${status}${headersText(reply, contentId)}\r\n${body}\r\n`
+/** What an answer without a body takes, roughly: growing costs copies. */
+const batchBytesMin = 512
+const partBytes = 640
+
+function writeParts(sink: ByteSink, before: string, replies: readonly PartReply[]): void {
+  let head = ''
+  let of: PartReply | undefined
+  for (const part of replies) {
+    const { reply } = part
+    // Most answers of a group differ in nothing but where the entity is and which version it has.
+    if (of === undefined || !beginAlike(of, part)) head = before + headText(part)
+    of = part
+    sink.write(head)
+    sink.write(tailText(reply))
+    if (reply.body !== undefined) {
+      sink.write(typeof reply.body === 'object' ? reply.body.toString('latin1') : reply.body)
+    }
+    sink.write('\r\n')
+  }
+}
+
+function beginAlike(a: PartReply, b: PartReply): boolean {
+  return (
+    a.contentId === b.contentId &&
+    a.reply.status === b.reply.status &&
+    a.reply.contentType === b.reply.contentType &&
+    a.reply.noCache === b.reply.noCache &&
+    a.reply.preferenceApplied === b.reply.preferenceApplied &&
+    a.reply.continuation === b.reply.continuation &&
+    (a.reply.body === undefined) === (b.reply.body === undefined)
+  )
 }
 
 /** An answer that shows an entity names version and type first; all others name them last. */
-function headersText(reply: Reply, contentId: string | undefined): string {
+function headText({ reply, contentId }: PartReply): string {
   const shows = reply.body !== undefined && reply.status < 300
   const kind =
     header('DataServiceVersion', dataServiceVersionOf(reply)) + header('Content-Type', reply.contentType)
   return (
+    `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\n` +
     (shows ? kind : '') +
     header('Content-ID', contentId) +
     header('X-Content-Type-Options', 'nosniff') +
     header('Cache-Control', reply.noCache ? 'no-cache' : undefined) +
     header('Preference-Applied', reply.preferenceApplied) +
     (reply.continuation ?? []).map(([name, value]) => header(name, value)).join('') +
-    (shows ? '' : kind) +
-    header('Location', reply.location) +
-    header('DataServiceId', reply.dataServiceId) +
-    header('ETag', reply.etag)
+    (shows ? '' : kind)
   )
+}
+
+/** The headers that differ from entity to entity, and the blank line behind them. */
+function tailText({ location, dataServiceId, etag }: Reply): string {
+  return `${header('Location', location)}${header('DataServiceId', dataServiceId)}${header('ETag', etag)}\r\n`
 }
 
 /** The version an answer needs: JSON came with the third, and so did preferences. */

@@ -55,7 +55,7 @@ export const queryEntitiesSteps: Steps<CollectionRoute, QueryInput, QueryResult>
       level: levelOf(call.format),
       realism: isRealistic(call) ? { random: Math.random } : undefined,
       explain: explained,
-      countsPartitions: explained === 'analyze',
+      countsDetails: explained === 'analyze',
     }
   },
 

@@ -1,121 +1,166 @@
 /**
  * Reads an entity from a JSON body. JSON.parse will not do: it keeps the last of two equal members, and
- * turns `5.0` and `5` into one number although they are different types here.
+ * turns `5.0` and `5` into one number although they are different types here. Values are not made: what a
+ * client writes is mostly what a record holds, and is only checked.
  */
 import { unreachable } from '../model/brand.ts'
+import { normalDoubleText } from '../model/double-text.ts'
 import { Fault, inputTexts } from '../model/faults.ts'
-import type { Property } from '../model/record.ts'
-import { parseTicks } from '../model/ticks.ts'
-import type { Value } from '../model/values.ts'
-import { type JsonScalar, type JsonValue, readJsonObject } from './json-reader.ts'
+import { jsonString } from '../model/json-text.ts'
+import type { PropertyText } from '../model/record.ts'
+import { normalTimeText } from '../model/ticks.ts'
+import type { EdmType } from '../model/values.ts'
+import { type Outline, readOutline, valuesBy } from './entity-outline.ts'
+import { type JsonScalar, openJson } from './json-reader.ts'
 
 /** What a body says, before any rule about entities is applied to it. */
 export interface EntityBody {
   readonly partition: string | undefined
   readonly row: string | undefined
   /** In the body's order; nulls are left out, as they mean "absent". */
-  readonly properties: readonly Property[]
+  readonly properties: readonly PropertyText[]
 }
 
-const typeAnnotation = '@odata.type'
 const guidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const integerPattern = /^-?\d+$/
+/** As String would write it, and too short to be out of range. */
+const normalInt64Pattern = /^(?:0|-?[1-9]\d{0,17})$/
 const decimalPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const int32Min = -0x8000_0000
 const int32Max = 0x7fff_ffff
 
 export function readEntity(body: Buffer): EntityBody {
-  const members = readJsonObject(body)
-  const types = readTypes(members)
-  const names = new Set<string>()
+  const cursor = openJson(body)
+  for (const [i, outline] of knownOutlines.entries()) {
+    const values = valuesBy(outline, cursor)
+    if (values !== undefined) {
+      if (i > 0) [knownOutlines[i - 1], knownOutlines[i]] = [outline, knownOutlines[i - 1] as Outline]
+      return entityBy(outline, values)
+    }
+    cursor.at = 0
+  }
+  const { outline, values } = readOutline(cursor)
+  if (body.length <= outlinedBytesMax) remember(outline)
+  return entityBy(outline, values)
+}
+
+/**
+ * Those met often come first: each moves up when it is met, and a new one takes the last place. A body that has
+ * none of them is read as a whole, so few are enough.
+ */
+const knownOutlines: Outline[] = []
+const outlinesMax = 4
+/** An outline keeps the text it was cut out of in memory. */
+const outlinedBytesMax = 65_536
+
+function remember(outline: Outline): void {
+  if (knownOutlines.length === outlinesMax) knownOutlines.pop()
+  knownOutlines.push(outline)
+}
+
+function entityBy({ slots }: Outline, values: readonly JsonScalar[]): EntityBody {
   let partition: string | undefined
   let row: string | undefined
-  const properties: Property[] = []
-  for (const [name, scalar] of members) {
-    if (isAnnotation(name)) continue
-    if (names.size === names.add(name).size) throw new Fault('DuplicatePropertiesSpecified')
-    if (name === 'Timestamp') continue
-    const value = convert(scalar, types?.get(name))
-    if (value === undefined) continue
-    if (name === 'PartitionKey') partition = keyText(value)
-    else if (name === 'RowKey') row = keyText(value)
-    else properties.push({ name, value })
+  const properties: PropertyText[] = []
+  for (const [i, slot] of slots.entries()) {
+    const value = values[i] as JsonScalar
+    switch (slot.role) {
+      case 'nothing':
+        break
+      case 'repetition':
+        throw new Fault('DuplicatePropertiesSpecified')
+      case 'PartitionKey':
+        partition = keyText(value, slot.type)
+        break
+      case 'RowKey':
+        row = keyText(value, slot.type)
+        break
+      case 'property':
+        properties.push(
+          slot.type === undefined ? inferred(slot.name, value) : converted(slot.name, value, slot.type),
+        )
+        break
+      default:
+        unreachable(slot.role)
+    }
   }
   return { partition, row, properties }
 }
 
-function isAnnotation(name: string): boolean {
-  return (
-    name.startsWith('odata.') || (name.includes('@') && (name.startsWith('@') || name.includes('@odata.')))
-  )
+function keyText({ kind, text }: JsonScalar, type: string | undefined): string {
+  if (kind !== 'string' || (type !== undefined && type !== 'Edm.String')) throw conversionFault()
+  return text
 }
 
-/**
- * The types given by annotations, which may stand before or after their properties. Other annotations, and
- * those of properties that are not there, say nothing.
- */
-function readTypes(members: readonly (readonly [string, JsonScalar])[]): Map<string, string> | undefined {
-  let types: Map<string, string> | undefined
-  for (const [name, value] of members) {
-    if (!name.endsWith(typeAnnotation)) continue
-    const property = name.slice(0, -typeAnnotation.length)
-    if (property === '' || property.includes('@')) continue
-    if (value.kind !== 'string') throw conversionFault()
-    types ??= new Map()
-    types.set(property, value.text)
+/** A property whose type its value tells. */
+function inferred(name: string, value: JsonScalar): PropertyText {
+  const { kind, text } = value
+  switch (kind) {
+    case 'string':
+      return stringProperty(name, value)
+    case 'boolean':
+      return property(name, 'Edm.Boolean', text, false)
+    case 'number': {
+      if (integerPattern.test(text)) {
+        const number = Number(text)
+        // An integer has no negative zero.
+        if (number === 0) return property(name, 'Edm.Int32', '0', false)
+        if (number >= int32Min && number <= int32Max) return property(name, 'Edm.Int32', text, false)
+      }
+      return doubleProperty(name, text)
+    }
+    case 'null':
+      throw new Error('null is no value')
+    default:
+      return unreachable(kind)
   }
-  return types
 }
 
-function keyText(value: Value): string {
-  if (value.type !== 'Edm.String') throw conversionFault()
-  return value.value
-}
-
-/** The value a member has, given its annotation; undefined for null. */
-function convert(scalar: JsonScalar, type: string | undefined): Value | undefined {
-  if (scalar.kind === 'null') return undefined
+/** A property of the type its annotation gives. */
+function converted(name: string, value: JsonScalar, type: string): PropertyText {
+  const { kind, text } = value
   switch (type) {
-    case undefined:
-      return inferred(scalar)
     case 'Edm.String':
-      if (scalar.kind !== 'string') break
-      return { type, value: scalar.text }
+      if (kind !== 'string') break
+      return stringProperty(name, value)
     case 'Edm.Binary':
-      if (scalar.kind !== 'string' || !base64Pattern.test(scalar.text)) break
-      return { type, value: Buffer.from(scalar.text, 'base64') }
+      if (kind !== 'string' || !base64Pattern.test(text)) break
+      return binaryProperty(name, text)
     case 'Edm.Boolean': {
-      const text = scalar.text.toLowerCase()
-      if (scalar.kind === 'number' || (text !== 'true' && text !== 'false')) break
-      return { type, value: text === 'true' }
+      const lower = text.toLowerCase()
+      if (kind === 'number' || (lower !== 'true' && lower !== 'false')) break
+      return property(name, type, lower, false)
     }
     case 'Edm.DateTime': {
-      const value = scalar.kind === 'string' ? parseTicks(scalar.text) : undefined
-      if (value === undefined) break
-      return { type, value }
+      const time = kind === 'string' ? normalTimeText(text) : undefined
+      if (time === undefined) break
+      return property(name, type, time, true)
     }
-    case 'Edm.Double': {
-      const value = scalar.kind === 'boolean' ? undefined : parseDouble(scalar.text)
-      if (value === undefined) break
-      return { type, value }
-    }
+    case 'Edm.Double':
+      if (kind === 'boolean') break
+      if (text === 'NaN' || text === 'Infinity' || text === '-Infinity') {
+        return property(name, type, text, true)
+      }
+      if (!decimalPattern.test(text)) break
+      return doubleProperty(name, text)
     case 'Edm.Guid':
-      if (scalar.kind !== 'string' || !guidPattern.test(scalar.text)) break
-      return { type, value: scalar.text.toLowerCase() }
+      if (kind !== 'string' || !guidPattern.test(text)) break
+      return property(name, type, text.toLowerCase(), true)
     case 'Edm.Int32': {
-      const value = Number(scalar.text)
-      if (scalar.kind === 'boolean' || !integerPattern.test(scalar.text)) break
-      if (value < int32Min || value > int32Max) break
-      // An integer has no negative zero.
-      return { type, value: value + 0 }
+      const number = Number(text)
+      if (kind === 'boolean' || !integerPattern.test(text)) break
+      if (number < int32Min || number > int32Max) break
+      return property(name, type, String(number + 0), false)
     }
     case 'Edm.Int64': {
       // A bare number would have lost digits on its way through most clients.
-      if (scalar.kind !== 'string' || !integerPattern.test(scalar.text) || scalar.text.length > 20) break
-      const value = BigInt(scalar.text)
-      if (BigInt.asIntN(64, value) !== value) break
-      return { type, value }
+      if (kind !== 'string') break
+      if (normalInt64Pattern.test(text)) return property(name, type, text, true)
+      if (!integerPattern.test(text) || text.length > 20) break
+      const number = BigInt(text)
+      if (BigInt.asIntN(64, number) !== number) break
+      return property(name, type, String(number), true)
     }
     default:
       break
@@ -123,32 +168,25 @@ function convert(scalar: JsonScalar, type: string | undefined): Value | undefine
   throw conversionFault()
 }
 
-function inferred(scalar: JsonValue): Value {
-  switch (scalar.kind) {
-    case 'string':
-      return { type: 'Edm.String', value: scalar.text }
-    case 'boolean':
-      return { type: 'Edm.Boolean', value: scalar.text === 'true' }
-    case 'number': {
-      const value = Number(scalar.text)
-      if (integerPattern.test(scalar.text) && value >= int32Min && value <= int32Max) {
-        return { type: 'Edm.Int32', value: value + 0 }
-      }
-      if (!Number.isFinite(value)) throw conversionFault()
-      return { type: 'Edm.Double', value }
-    }
-    default:
-      return unreachable(scalar.kind)
-  }
+function property(name: string, type: EdmType, text: string, quoted: boolean): PropertyText {
+  return { name, type, text, quoted, units: 0 }
 }
 
-function parseDouble(text: string): number | undefined {
-  if (text === 'NaN') return Number.NaN
-  if (text === 'Infinity') return Number.POSITIVE_INFINITY
-  if (text === '-Infinity') return Number.NEGATIVE_INFINITY
-  if (!decimalPattern.test(text)) return undefined
-  const value = Number(text)
-  return Number.isFinite(value) ? value : undefined
+function stringProperty(name: string, { text, plain }: JsonScalar): PropertyText {
+  const json = plain ? text : jsonString(text).slice(1, -1)
+  return { name, type: 'Edm.String', text: json, quoted: true, units: text.length }
+}
+
+/** REQUIRES: base64. What lies in the bits behind the last byte is not kept. */
+function binaryProperty(name: string, text: string): PropertyText {
+  const value = Buffer.from(text, 'base64')
+  return { name, type: 'Edm.Binary', text: value.toString('base64'), quoted: true, units: value.length }
+}
+
+/** REQUIRES: a decimal. */
+function doubleProperty(name: string, text: string): PropertyText {
+  if (!Number.isFinite(Number(text))) throw conversionFault()
+  return property(name, 'Edm.Double', normalDoubleText(text), false)
 }
 
 function conversionFault(): Fault {

@@ -23,7 +23,8 @@ export interface Steps<R extends Route = Route, Input = unknown, Result = unknow
 /** An operation that writes one entity, alone or in a group. */
 export interface WriteSteps<R extends Route = Route, Input = unknown> {
   readonly preferences: readonly Preference[]
-  decode(call: Call<R>): Input
+  /** `body` stands beside the call: operations of a group that differ in nothing else share one call. */
+  decode(call: Call<R>, body: Buffer): Input
   /** Applies the rules: 400. */
   prepare(input: Input, call: Call<R>): EntityWrite
   encode(written: Written, call: Call<R>): Reply
@@ -36,8 +37,12 @@ export interface Written {
 
 /** Alone, a write is a group of one. */
 export function singly<R extends Route, Input>(steps: WriteSteps<R, Input>): Steps<R, Input, Written> {
-  const { preferences, decode, prepare, encode } = steps
+  const { preferences, prepare, encode } = steps
   return { writes: true, preferences, decode, execute, encode }
+
+  function decode(call: Call<R>): Input {
+    return steps.decode(call, call.body)
+  }
 
   async function execute(input: Input, call: Call<R>): Promise<Written> {
     const write = prepare(input, call)

@@ -13,7 +13,7 @@ import { forbidConditions } from './conditions.ts'
 import { requireJson } from './content-type.ts'
 import { tableDocument, tableLink, tableList } from './entity-json.ts'
 import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
-import { readJsonObject } from './json-reader.ts'
+import { openJson, readMembers } from './json-reader.ts'
 import { readTop, refuseUnsupportedOptions } from './options.ts'
 import type { ServiceRoute, TableRoute } from './route.ts'
 import type { Steps } from './steps.ts'
@@ -105,9 +105,9 @@ export const queryTablesSteps: Steps<
 
 /** The name in the body, whatever it is; undefined if there is none. */
 function readTableName(body: Buffer): string | undefined {
-  const named = readJsonObject(body).filter(([name]) => name === 'TableName')
-  const value = named[0]?.[1]
+  const named = readMembers(openJson(body)).filter(({ name }) => name === 'TableName')
   if (named.length > 1) throw new Fault('DuplicatePropertiesSpecified')
+  const value = named[0]?.value
   if (value === undefined || value.kind === 'null') return undefined
   if (value.kind !== 'string') throw new Fault('InvalidInput', { text: inputTexts.conversion })
   return value.text

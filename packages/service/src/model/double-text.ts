@@ -46,3 +46,11 @@ function fixed(significand: string, exponent: number): string {
   const whole = significand.slice(0, exponent + 1).padEnd(exponent + 1, '0')
   return `${whole}.${significand.slice(exponent + 1) || '0'}`
 }
+
+/** At most fifteen characters, so at most fifteen digits, the last of them needed; not below a ten-thousandth. */
+const normalDouble = /^-?(?:[1-9]\d*\.\d*[1-9]|0\.0{0,3}[1-9](?:\d*[1-9])?)$/
+
+/** The text formatDouble would write for the finite number that a JSON literal says. */
+export function normalDoubleText(literal: string): string {
+  return literal.length <= 15 && normalDouble.test(literal) ? literal : formatDouble(Number(literal))
+}

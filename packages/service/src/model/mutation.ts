@@ -15,6 +15,7 @@ import {
   mergeContent,
   propertiesOf,
   propertyCountOf,
+  propertyText,
   versionOf,
 } from './record.ts'
 import type { Version } from './version.ts'
@@ -89,5 +90,6 @@ function judgeMerged(record: EntityRecord): Refusal | undefined {
   if (propertyCountOf(record) > limits.propertiesMax) return 'too many properties'
   // A record's text is at least half its size by the formula, so small ones need no counting.
   if (record.length * 2 < limits.entityBytesMax) return undefined
-  return entityBytes(keyOf(record), propertiesOf(record)) > limits.entityBytesMax ? 'too large' : undefined
+  const properties = propertiesOf(record).map(propertyText)
+  return entityBytes(keyOf(record), properties) > limits.entityBytesMax ? 'too large' : undefined
 }

@@ -9,7 +9,8 @@
  *   members  = ( `,` [annotation `,`] `"name":` value )*
  *   content  = count:u16 · entry* · members                       (an entity that has no version yet)
  *
- * Numbers are big endian. `bytes` counts the whole record, so a buffer may be longer than its record.
+ * Numbers are big endian. `bytes` counts the whole record, so a buffer may be longer than its record. What a
+ * scan asks of every row takes the buffer and where in it the record begins.
  * `memberFrom` counts from the start of members and points behind the comma. The text is the entity at
  * minimal metadata without its braces; names and values in it are ASCII.
  */
@@ -17,9 +18,18 @@ import { strict as assert } from 'node:assert'
 import { unreachable } from './brand.ts'
 import type { EntityKey } from './keys.ts'
 import { jsonString } from './json-text.ts'
+import { nameFacts } from './name-facts.ts'
 import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
-import { type EdmType, edmTypes, isAnnotated, type Value, valueText } from './values.ts'
-import type { Version } from './version.ts'
+import {
+  type EdmType,
+  edmTypes,
+  isAnnotated,
+  textOf,
+  typeCodes,
+  type Value,
+  type ValueText,
+} from './values.ts'
+import { escapeColons, type Version } from './version.ts'
 
 /** Encoded bytes of an entity. Whoever hands one out says how long it stays valid. */
 export type EntityRecord = Buffer
@@ -28,6 +38,15 @@ export type EntityRecord = Buffer
 export interface Property {
   readonly name: string
   readonly value: Value
+}
+
+/** A property as its record will hold it. */
+export interface PropertyText extends ValueText {
+  readonly name: string
+}
+
+export function propertyText({ name, value }: Property): PropertyText {
+  return { name, ...textOf(value) }
 }
 
 /** One row of a record's property table. Offsets are into the record. */
@@ -58,18 +77,47 @@ export function keysText(key: EntityKey): string {
 
 /** Encodes properties in the order given. */
 export function encodeContent(properties: readonly Property[]): Buffer {
+  return encodeTexts(properties.map(propertyText))
+}
+
+/** As encodeContent, for properties whose text is there already. */
+export function encodeTexts(properties: readonly PropertyText[]): Buffer {
   let text = ''
   const entries: Entry[] = []
-  for (const { name, value } of properties) {
-    const quoted = jsonString(name)
-    const annotated = isAnnotated(value)
-    const memberFrom = text.length + 1
-    if (annotated)
-      text += `,${quoted.slice(0, -1)}${annotationTail}${value.type}",${quoted}:${valueText(value)}`
-    else text += `,${quoted}:${valueText(value)}`
-    entries.push({ name: quoted.slice(1, -1), type: edmTypes.indexOf(value.type), annotated, memberFrom })
+  for (const property of properties) {
+    const name = nameOf(property.name)
+    const type = typeCodes[property.type]
+    const annotated = isAnnotated(property)
+    entries.push({ name, type, annotated, memberFrom: text.length + 1 })
+    // Plain concatenation: the engine joins the pieces when the text is written, faster than we could copy them.
+    if (!property.quoted) text += name.lead + property.text
+    else if (annotated) text += `${annotatedLead(name, type)}${property.text}"`
+    else text += `${name.quotedLead}${property.text}"`
   }
   return writeContent(entries, text)
+}
+
+/** What the encoding of a property takes from its name alone. */
+interface EncodedName {
+  /** As it stands in the text, without quotes. */
+  readonly text: string
+  readonly hash: number
+  /** What stands before a value, and before one in quotes. */
+  readonly lead: string
+  readonly quotedLead: string
+  /** What stands before an annotated value in quotes, by the code of its type; made when it is needed. */
+  readonly annotatedLeads: string[]
+}
+
+const nameOf = nameFacts((name): EncodedName => {
+  const text = jsonString(name).slice(1, -1)
+  const lead = `,"${text}":`
+  return { text, hash: nameHash(text), lead, quotedLead: `${lead}"`, annotatedLeads: [] }
+})
+
+function annotatedLead(name: EncodedName, type: number): string {
+  name.annotatedLeads[type] ??= `,"${name.text}${annotationTail}${edmTypes[type]}"${name.quotedLead}`
+  return name.annotatedLeads[type]
 }
 
 /** The record of an entity at a version. */
@@ -77,8 +125,7 @@ export function encodeRecord(keys: string, content: Buffer, version: Version): E
   const count = content.readUInt16BE(0)
   const entriesUntil = contentHeaderBytes + count * entryBytes
   const stamp = formatTicks(version)
-  const escaped = stamp.replaceAll(':', '%3A')
-  const head = `${etagHead}${escaped}${etagTail}${keys}${timestampHead}${stamp}"`
+  const head = `${etagHead}${escapeColons(stamp)}${etagTail}${keys}${timestampHead}${stamp}"`
   const bytes = headerBytes + count * entryBytes + head.length + content.length - entriesUntil
   const record = Buffer.allocUnsafe(bytes)
   record[0] = recordFormat
@@ -94,8 +141,13 @@ export function encodeRecord(keys: string, content: Buffer, version: Version): E
   return record
 }
 
-export function recordBytes(record: EntityRecord): number {
-  return record.readUInt32BE(4)
+export function recordBytes(bytes: Buffer, at = 0): number {
+  return u32(bytes, at + 4)
+}
+
+/** The record that begins at `at`, without copying it. */
+export function recordAt(bytes: Buffer, at: number): EntityRecord {
+  return bytes.subarray(at, at + recordBytes(bytes, at))
 }
 
 export function versionOf(record: EntityRecord): Version {
@@ -169,7 +221,7 @@ export function mergeContent(record: EntityRecord, content: Buffer): Buffer {
   const entries: Entry[] = []
   for (const [source, member] of [...merged.values()].toSorted(byMemberName)) {
     entries.push({
-      name: source.toString('latin1', member.nameFrom + 1, member.valueFrom - 2),
+      name: nameOf(member.name),
       type: edmTypes.indexOf(member.type),
       annotated: member.nameFrom > member.from,
       memberFrom: text.length + 1,
@@ -189,8 +241,7 @@ function byMemberName(a: readonly [Buffer, Member], b: readonly [Buffer, Member]
 }
 
 interface Entry {
-  /** As it stands in the text, without quotes. */
-  readonly name: string
+  readonly name: EncodedName
   readonly type: number
   readonly annotated: boolean
   readonly memberFrom: number
@@ -202,8 +253,8 @@ function writeContent(entries: readonly Entry[], text: string): Buffer {
   content.writeUInt16BE(entries.length, 0)
   let at = contentHeaderBytes
   for (const { name, type, annotated, memberFrom } of entries) {
-    content.writeUInt16BE(nameHash(name), at)
-    content.writeUInt16BE(name.length, at + 2)
+    content.writeUInt16BE(name.hash, at)
+    content.writeUInt16BE(name.text.length, at + 2)
     content.writeUInt32BE((((annotated ? 0x80 : 0) | type) * 0x1000000 + memberFrom) >>> 0, at + 4)
     at += entryBytes
   }
@@ -269,7 +320,7 @@ function readValue(source: Buffer, member: Member): Value {
   }
 }
 
-/** Where a value's text stands in a record. Filled by a finder, so that finding allocates nothing. */
+/** Where a value's text stands. Filled by a finder, so that finding allocates nothing. */
 export interface Place {
   /** Index into edmTypes. */
   type: number
@@ -277,37 +328,37 @@ export interface Place {
   until: number
 }
 
-/** Finds one property's value; false if the record has none. */
-export type Finder = (record: EntityRecord, place: Place) => boolean
+/** Finds one property's value in the record at `at`; false if it has none. */
+export type Finder = (bytes: Buffer, at: number, place: Place) => boolean
 
 /** A finder for `name`. It looks first where it last found the name: neighbours are often alike. */
 export function propertyFinder(name: string): Finder {
-  const quoted = jsonString(name).slice(1, -1)
-  const text = Buffer.from(quoted, 'latin1')
-  const hash = nameHash(quoted)
-  const [hashHigh, hashLow] = [hash >>> 8, hash & 0xff]
-  const [bytesHigh, bytesLow] = [text.length >>> 8, text.length & 0xff]
+  const quoted = jsonString(name)
+  const nameBytes = quoted.length - 2
+  const hashAndBytes = ((nameHash(quoted.slice(1, -1)) << 16) | nameBytes) >>> 0
+  const stands = textAt(`${quoted}:`)
+  const viewOf = viewer()
   let entry = 0
-  return (record, place) => {
-    const count = u16(record, 2)
+  return (bytes, at, place) => {
+    const view = viewOf(bytes)
+    const count = view.getUint16(at + 2)
     if (entry >= count) entry = 0
     for (let left = count; left > 0; left--) {
-      const at = headerBytes + entry * entryBytes
-      if (
-        record[at] === hashHigh &&
-        record[at + 1] === hashLow &&
-        record[at + 2] === bytesHigh &&
-        record[at + 3] === bytesLow
-      ) {
-        const membersFrom = membersFromOf(record)
-        const kind = record[at + 4] as number
-        const nameFrom =
-          membersFrom + u24(record, at + 5) + (kind & 0x80 ? annotationBytes(kind & 0x7f, text.length) : 0)
-        if (standsAt(record, nameFrom + 1, text)) {
-          place.type = kind & 0x7f
-          place.from = nameFrom + text.length + 3
+      const entryAt = at + headerBytes + entry * entryBytes
+      if (view.getUint32(entryAt) === hashAndBytes) {
+        const etagFrom = at + headerBytes + count * entryBytes
+        const membersFrom = etagFrom + stampedBytes + 2 * view.getUint8(at + 1) + view.getUint32(at + 16)
+        const kindAndFrom = view.getUint32(entryAt + 4)
+        const type = (kindAndFrom >>> 24) & 0x7f
+        const annotation = kindAndFrom >>> 31 === 1 ? annotationBytes(type, nameBytes) : 0
+        const nameFrom = membersFrom + (kindAndFrom & 0xff_ffff) + annotation
+        if (stands(view, nameFrom)) {
+          place.type = type
+          place.from = nameFrom + nameBytes + 3
           place.until =
-            entry + 1 < count ? membersFrom + u24(record, at + entryBytes + 5) - 1 : u32(record, 4)
+            entry + 1 < count
+              ? membersFrom + (view.getUint32(entryAt + entryBytes + 4) & 0xff_ffff) - 1
+              : at + view.getUint32(at + 4)
           return true
         }
       }
@@ -317,28 +368,52 @@ export function propertyFinder(name: string): Finder {
   }
 }
 
+/** A view reads several bytes at once. Rows that follow each other mostly lie in one buffer. */
+function viewer(): (bytes: Buffer) => DataView {
+  let last: Buffer | undefined
+  let view: DataView = new DataView(new ArrayBuffer(0))
+  return (bytes) => {
+    if (bytes !== last) {
+      last = bytes
+      view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    }
+    return view
+  }
+}
+
+/** Whether `text` stands somewhere, compared four bytes at a time. */
+function textAt(text: string): (view: DataView, from: number) => boolean {
+  const wanted = Buffer.from(text, 'latin1')
+  const words = Array.from({ length: wanted.length >>> 2 }, (_, i) => wanted.readInt32BE(4 * i))
+  return (view, from) => {
+    for (let i = 0; i < words.length; i++) if (view.getInt32(from + 4 * i) !== words[i]) return false
+    for (let i = 4 * words.length; i < wanted.length; i++)
+      if (view.getUint8(from + i) !== wanted[i]) return false
+    return true
+  }
+}
+
 /** The opening quote of the PartitionKey's JSON string. */
-export function partitionKeyFrom(record: EntityRecord): number {
-  return keysFromOf(record) + partitionHeadBytes
+export function partitionKeyFrom(bytes: Buffer, at: number): number {
+  return keysFromOf(bytes, at) + partitionHeadBytes
 }
 
 /** The opening quote of the RowKey's JSON string. */
-export function rowKeyFrom(record: EntityRecord): number {
-  let at = partitionKeyFrom(record) + 1
-  for (;;) {
-    const byte = record[at]
-    if (byte === quote) return at + 1 + rowHeadBytes
-    at += byte === backslash ? 2 : 1
+export function rowKeyFrom(bytes: Buffer, at: number): number {
+  for (let i = partitionKeyFrom(bytes, at) + 1; ; ) {
+    const byte = bytes[i]
+    if (byte === quote) return i + 1 + rowHeadBytes
+    i += byte === backslash ? 2 : 1
   }
 }
 
 /** The upper and the lower 32 bits of the version: comparing them allocates no bigint. */
-export function versionHighOf(record: EntityRecord): number {
-  return u32(record, 8)
+export function versionHighOf(bytes: Buffer, at: number): number {
+  return u32(bytes, at + 8)
 }
 
-export function versionLowOf(record: EntityRecord): number {
-  return u32(record, 12)
+export function versionLowOf(bytes: Buffer, at: number): number {
+  return u32(bytes, at + 12)
 }
 
 const quote = 0x22
@@ -346,14 +421,18 @@ const backslash = 0x5c
 const partitionHeadBytes = '"PartitionKey":'.length
 const rowHeadBytes = ',"RowKey":'.length
 
-function keysFromOf(record: EntityRecord): number {
-  const etagFrom = headerBytes + u16(record, 2) * entryBytes
+function keysFromOf(bytes: Buffer, at = 0): number {
+  const etagFrom = at + headerBytes + u16(bytes, at + 2) * entryBytes
   // Two colons of the stamp are written as three characters each.
-  return etagFrom + etagHead.length + (record[1] as number) + 4 + etagTail.length
+  return etagFrom + etagHead.length + (bytes[at + 1] as number) + 4 + etagTail.length
 }
 
-function membersFromOf(record: EntityRecord): number {
-  return keysFromOf(record) + u32(record, 16) + timestampHead.length + (record[1] as number) + 1
+/** What stands between the entries and the members, without the keys and the two stamps. */
+const stampedBytes = etagHead.length + 4 + etagTail.length + timestampHead.length + 1
+
+function membersFromOf(bytes: Buffer, at = 0): number {
+  const etagFrom = at + headerBytes + u16(bytes, at + 2) * entryBytes
+  return etagFrom + stampedBytes + 2 * (bytes[at + 1] as number) + u32(bytes, at + 16)
 }
 
 /** `"name@odata.type":"type",` */
@@ -361,21 +440,12 @@ function annotationBytes(type: number, nameBytes: number): number {
   return 1 + nameBytes + annotationTail.length + (edmTypes[type] as EdmType).length + 2
 }
 
-function standsAt(record: EntityRecord, from: number, text: Buffer): boolean {
-  for (let i = 0; i < text.length; i++) if (record[from + i] !== text[i]) return false
-  return true
+function u16(bytes: Buffer, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number)
 }
 
-function u16(record: EntityRecord, at: number): number {
-  return ((record[at] as number) << 8) | (record[at + 1] as number)
-}
-
-function u24(record: EntityRecord, at: number): number {
-  return ((record[at] as number) << 16) | ((record[at + 1] as number) << 8) | (record[at + 2] as number)
-}
-
-function u32(record: EntityRecord, at: number): number {
-  return ((u16(record, at) << 16) | u16(record, at + 2)) >>> 0
+function u32(bytes: Buffer, at: number): number {
+  return ((u16(bytes, at) << 16) | u16(bytes, at + 2)) >>> 0
 }
 
 /** Sixteen bits of FNV-1a: lets a search pass over a property without comparing its name. */

@@ -12,27 +12,26 @@ export type Clock = () => Ticks
 const ticksPerSecond = 10_000_000
 const ticksPerMs = 10_000
 const unixEpochSeconds = 62_135_596_800
-const dateTimePattern =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,7}))?(?:Z|([+-])(\d\d):(\d\d))?$/
+const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))?$/
 
 export const ticksMax = (3_155_378_976_000_000_000n - 1n) as Ticks
 
 /** `2020-12-18T17:08:59.8611145Z`, trailing zeros of the fraction and an empty fraction left out. */
 export function formatTicks(ticks: Ticks): string {
-  const fraction = Number(ticks % BigInt(ticksPerSecond))
   const seconds = formatSeconds(ticks)
+  const fraction = fractionOf(ticks)
   if (fraction === 0) return `${seconds}Z`
   return `${seconds}.${trimZeros(fraction.toString().padStart(7, '0'))}Z`
 }
 
 /** As formatTicks, but always with seven digits: the form error messages use. */
 export function formatTicksFully(ticks: Ticks): string {
-  const fraction = Number(ticks % BigInt(ticksPerSecond))
-  return `${formatSeconds(ticks)}.${fraction.toString().padStart(7, '0')}Z`
+  const seconds = formatSeconds(ticks)
+  return `${seconds}.${fractionOf(ticks).toString().padStart(7, '0')}Z`
 }
 
 /**
- * Reads `yyyy-MM-ddTHH:mm:ss[.f{1,7}][Z|±hh:mm]`; without a zone it is UTC.
+ * Reads `yyyy-MM-ddTHH:mm:ss[.f…][Z|±hh:mm]`; without a zone it is UTC.
  * Undefined for anything else, and for days and hours that do not exist.
  */
 export function parseTicks(text: string): Ticks | undefined {
@@ -50,8 +49,32 @@ export function parseTicks(text: string): Ticks | undefined {
     const offset = Number(zoneHour) * 3600 + Number(zoneMinute) * 60
     seconds += sign === '+' ? -offset : offset
   }
-  const ticks = BigInt(seconds) * BigInt(ticksPerSecond) + BigInt((fraction ?? '').padEnd(7, '0'))
+  const ticks = BigInt(seconds) * BigInt(ticksPerSecond) + fractionTicks(fraction ?? '')
   return ticks < 0n || ticks > ticksMax ? undefined : (ticks as Ticks)
+}
+
+/** Digits beyond the seventh round the last tick, a half to the even one: clients with nanoseconds send nine. */
+function fractionTicks(digits: string): bigint {
+  const ticks = BigInt(digits.slice(0, 7).padEnd(7, '0'))
+  const beyond = trimZeros(digits.slice(7))
+  if (beyond < '5') return ticks
+  return beyond === '5' ? ticks + (ticks & 1n) : ticks + 1n
+}
+
+/** Most times as clients write them; every month has 28 days. */
+const commonTime =
+  /^(?:1[7-9]|[2-9]\d)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,7})?Z$/
+
+/** The text formatTicks would write for the time that parseTicks reads; undefined if it reads none. */
+export function normalTimeText(text: string): string | undefined {
+  if (!commonTime.test(text)) {
+    const ticks = parseTicks(text)
+    return ticks === undefined ? undefined : formatTicks(ticks)
+  }
+  if (text.length === 20) return text
+  const digits = trimZeros(text.slice(0, -1))
+  if (digits.length === text.length - 1) return text
+  return digits.endsWith('.') ? `${digits.slice(0, -1)}Z` : `${digits}Z`
 }
 
 /** `MM/dd/yyyy HH:mm:ss`, which the protocol uses in one error text. */
@@ -88,16 +111,23 @@ export function systemClock(): Clock {
 }
 
 /** Versions of a busy moment share their second, and each is written more than once. */
-let lastSeconds = Number.NaN
-let lastSecondsText = ''
+let secondFrom = 0n
+let secondUntil = 0n
+let secondText = ''
 
 function formatSeconds(ticks: Ticks): string {
-  const seconds = Number(ticks / BigInt(ticksPerSecond)) - unixEpochSeconds
-  if (seconds !== lastSeconds) {
-    lastSecondsText = isoSeconds(new Date(seconds * 1000))
-    lastSeconds = seconds
+  if (ticks < secondFrom || ticks >= secondUntil) {
+    const seconds = ticks / BigInt(ticksPerSecond)
+    secondText = isoSeconds(new Date((Number(seconds) - unixEpochSeconds) * 1000))
+    secondFrom = seconds * BigInt(ticksPerSecond)
+    secondUntil = secondFrom + BigInt(ticksPerSecond)
   }
-  return lastSecondsText
+  return secondText
+}
+
+/** Ticks since the second began. REQUIRES: formatSeconds was asked for the same ticks last. */
+function fractionOf(ticks: Ticks): number {
+  return Number(ticks - secondFrom)
 }
 
 function isoSeconds(date: Date): string {

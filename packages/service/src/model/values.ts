@@ -29,55 +29,69 @@ export const edmTypes = [
   'Edm.String',
 ] as const satisfies readonly EdmType[]
 
-/** The JSON text of a value, and whether a reader needs its type beside it. */
-export function valueText(value: Value): string {
-  switch (value.type) {
-    case 'Edm.Binary':
-      return `"${Buffer.from(value.value.buffer, value.value.byteOffset, value.value.byteLength).toString('base64')}"`
+export const typeCodes = Object.fromEntries(edmTypes.map((type, code) => [type, code])) as Readonly<
+  Record<EdmType, number>
+>
+
+/**
+ * A value as records and answers hold it. Who reads one from JSON often finds this text there and need not
+ * make the value first.
+ */
+export interface ValueText {
+  readonly type: EdmType
+  /** The value's JSON, in the one form the service writes, without quotes around it. */
+  readonly text: string
+  readonly quoted: boolean
+  /** UTF-16 units of a string, bytes of a binary; of no meaning for other types. */
+  readonly units: number
+}
+
+export function textOf(value: Value): ValueText {
+  const { type } = value
+  switch (type) {
+    case 'Edm.Binary': {
+      const { buffer, byteOffset, byteLength } = value.value
+      const text = Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+      return { type, text, quoted: true, units: byteLength }
+    }
     case 'Edm.Boolean':
-      return value.value ? 'true' : 'false'
+      return { type, text: value.value ? 'true' : 'false', quoted: false, units: 0 }
     case 'Edm.DateTime':
-      return `"${formatTicks(value.value)}"`
-    case 'Edm.Double':
-      if (Number.isFinite(value.value)) return formatDouble(value.value)
-      if (Number.isNaN(value.value)) return '"NaN"'
-      return value.value > 0 ? '"Infinity"' : '"-Infinity"'
+      return { type, text: formatTicks(value.value), quoted: true, units: 0 }
+    case 'Edm.Double': {
+      const finite = Number.isFinite(value.value)
+      const text = finite ? formatDouble(value.value) : String(value.value)
+      return { type, text, quoted: !finite, units: 0 }
+    }
     case 'Edm.Guid':
-    case 'Edm.Int64':
-      return `"${value.value}"`
+      return { type, text: value.value, quoted: true, units: 0 }
     case 'Edm.Int32':
-      return value.value.toString()
+      return { type, text: String(value.value), quoted: false, units: 0 }
+    case 'Edm.Int64':
+      return { type, text: String(value.value), quoted: true, units: 0 }
     case 'Edm.String':
-      return jsonString(value.value)
+      return { type, text: jsonString(value.value).slice(1, -1), quoted: true, units: value.value.length }
     default:
       return unreachable(value)
   }
 }
 
-/** Strings, booleans, Int32 and finite doubles are recognised without their type. */
-export function isAnnotated(value: Value): boolean {
-  switch (value.type) {
-    case 'Edm.Boolean':
-    case 'Edm.Int32':
-    case 'Edm.String':
-      return false
-    case 'Edm.Double':
-      return !Number.isFinite(value.value)
-    case 'Edm.Binary':
-    case 'Edm.DateTime':
-    case 'Edm.Guid':
-    case 'Edm.Int64':
-      return true
-    default:
-      return unreachable(value)
-  }
+/** The JSON text of a value. */
+export function valueText(value: Value): string {
+  const { text, quoted } = textOf(value)
+  return quoted ? `"${text}"` : text
+}
+
+/** Whether a reader needs the type beside the value: strings, booleans, Int32 and finite doubles show theirs. */
+export function isAnnotated({ type, quoted }: ValueText): boolean {
+  return quoted && type !== 'Edm.String'
 }
 
 /** What a value counts towards the entity's 1 MiB. */
-export function sizeOfValue(value: Value): number {
-  switch (value.type) {
+export function sizeOfValue({ type, units }: ValueText): number {
+  switch (type) {
     case 'Edm.Binary':
-      return value.value.length + 4
+      return units + 4
     case 'Edm.Boolean':
       return 1
     case 'Edm.DateTime':
@@ -89,8 +103,8 @@ export function sizeOfValue(value: Value): number {
     case 'Edm.Int32':
       return 4
     case 'Edm.String':
-      return 2 * value.value.length + 4
+      return 2 * units + 4
     default:
-      return unreachable(value)
+      return unreachable(type)
   }
 }

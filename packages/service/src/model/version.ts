@@ -5,13 +5,20 @@ import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
 export type Version = Brand<Ticks, 'Version'>
 
 export function etagOf(version: Version): string {
-  return `W/"datetime'${formatTicks(version).replaceAll(':', '%3A')}'"`
+  return `W/"datetime'${escapeColons(formatTicks(version))}'"`
+}
+
+/** Of a time as formatTicks writes it: its two colons stand in fixed places. */
+export function escapeColons(time: string): string {
+  return `${time.slice(0, 13)}%3A${time.slice(14, 16)}%3A${time.slice(17)}`
 }
 
 /** Reads what etagOf wrote, or anything that means the same moment; undefined for all else. */
 export function parseEtag(text: string): Version | undefined {
   const match = /^W\/"datetime'([^'"]*)'"$/.exec(text)
   if (match?.[1] === undefined) return undefined
+  // Rounded, a tag finer than a tick would match an entity it was not made for.
+  if (/\.\d{8}/.test(match[1])) return undefined
   return parseTicks(match[1].replaceAll(/%3a/gi, ':')) as Version | undefined
 }
 

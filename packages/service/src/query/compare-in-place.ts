@@ -5,7 +5,7 @@
  * had from its text: digits, sextets and characters in turn, never by way of a double or a Date.
  */
 import { unreachable } from '../model/brand.ts'
-import { type EntityRecord, versionHighOf, versionLowOf } from '../model/record.ts'
+import { versionHighOf, versionLowOf } from '../model/record.ts'
 import type { Ticks } from '../model/ticks.ts'
 import { type EdmType, edmTypes, type Value, valueText } from '../model/values.ts'
 import type { Operator } from './filter.ts'
@@ -28,7 +28,8 @@ export const accepted = {
   ge: above | equal,
 } as const satisfies Record<Operator, Relation>
 
-export type Comparer = (record: EntityRecord, from: number, until: number) => Relation
+/** Compares the value whose text stands from `from` until `until`. */
+export type Comparer = (bytes: Buffer, from: number, until: number) => Relation
 
 /** Strict: only Int32 constants meet other numbers. Lenient: all numbers meet. */
 export type NumericComparison = 'strict' | 'lenient'
@@ -105,20 +106,20 @@ function compareOrder(literal: Value & { type: 'Edm.Binary' | 'Edm.DateTime' | '
 
 /** Equal or not; which of the two is greater stays open. */
 function compareText(text: string): Comparer {
-  const bytes = Buffer.from(text, 'latin1')
-  return (record, from) => {
-    for (let i = 0; i < bytes.length; i++) if (record[from + i] !== bytes[i]) return above
+  const wanted = Buffer.from(text, 'latin1')
+  return (bytes, from) => {
+    for (let i = 0; i < wanted.length; i++) if (bytes[from + i] !== wanted[i]) return above
     return equal
   }
 }
 
 /** By the weight of the first byte that differs. Both texts end in a quote, which weighs least. */
 function compareWeighed(text: string, weights: Uint8Array): Comparer {
-  const bytes = Buffer.from(text, 'latin1')
-  return (record, from) => {
-    for (let i = 0; i < bytes.length; i++) {
-      const stored = record[from + i] as number
-      const wanted = bytes[i] as number
+  const literal = Buffer.from(text, 'latin1')
+  return (bytes, from) => {
+    for (let i = 0; i < literal.length; i++) {
+      const stored = bytes[from + i] as number
+      const wanted = literal[i] as number
       if (stored !== wanted) {
         return (weights[stored] as number) < (weights[wanted] as number) ? below : above
       }
@@ -148,25 +149,25 @@ fractions['Z'.charCodeAt(0)] = 0
 
 function compareString(text: string): Comparer {
   const units = unitsOf(text)
-  return (record, from) => compareUnits(record, from, units)
+  return (bytes, from) => compareUnits(bytes, from, units)
 }
 
 /** A JSON string, from its opening quote, by UTF-16 code unit. */
-export function compareUnits(record: EntityRecord, from: number, units: Uint16Array): Relation {
+export function compareUnits(bytes: Buffer, from: number, units: Uint16Array): Relation {
   let at = from + 1
   for (let i = 0; i < units.length; i++) {
-    let stored = record[at] as number
+    let stored = bytes[at] as number
     if (stored === quote) return below
     if (stored === backslash) {
-      stored = escapedUnit(record, at + 1)
-      at += record[at + 1] === letterU ? 6 : 2
+      stored = escapedUnit(bytes, at + 1)
+      at += bytes[at + 1] === letterU ? 6 : 2
     } else {
       at++
     }
     const wanted = units[i] as number
     if (stored !== wanted) return stored < wanted ? below : above
   }
-  return record[at] === quote ? equal : above
+  return bytes[at] === quote ? equal : above
 }
 
 export function unitsOf(text: string): Uint16Array {
@@ -187,13 +188,13 @@ const shortEscapes: ReadonlyMap<string, number> = new Map([
 ])
 
 /** The unit an escape stands for, from behind its backslash. */
-function escapedUnit(record: EntityRecord, at: number): number {
-  const letter = record[at] as number
+function escapedUnit(bytes: Buffer, at: number): number {
+  const letter = bytes[at] as number
   // A quote and a backslash stand for themselves.
   if (letter !== letterU) return shortEscapes.get(String.fromCharCode(letter)) ?? letter
   let unit = 0
   for (let i = 1; i <= 4; i++) {
-    const digit = record[at + i] as number
+    const digit = bytes[at + i] as number
     // Hex digits are 0–9 and a–f.
     unit = (unit << 4) | (digit < 0x61 ? digit - 0x30 : digit - 0x57)
   }
@@ -201,8 +202,8 @@ function escapedUnit(record: EntityRecord, at: number): number {
 }
 
 function compareBoolean(wanted: boolean): Comparer {
-  return (record, from) => {
-    const stored = record[from] === 0x74
+  return (bytes, from) => {
+    const stored = bytes[from] === 0x74
     if (stored === wanted) return equal
     return stored ? above : below
   }
@@ -215,14 +216,14 @@ function compareInteger(stored: EdmType, value: number | bigint): Comparer {
   const [larger, smaller] = negative ? [below, above] : [above, below]
   // An Int64 stands in quotes.
   const quotes = stored === 'Edm.Int64' ? 1 : 0
-  return (record, from, until) => {
+  return (bytes, from, until) => {
     let at = from + quotes
-    if ((record[at] === minus) !== negative) return negative ? above : below
+    if ((bytes[at] === minus) !== negative) return negative ? above : below
     if (negative) at++
     const count = until - quotes - at
     if (count !== digits.length) return count > digits.length ? larger : smaller
     for (let i = 0; i < count; i++) {
-      const digit = record[at + i] as number
+      const digit = bytes[at + i] as number
       const wanted = digits[i] as number
       if (digit !== wanted) return digit > wanted ? larger : smaller
     }
@@ -234,14 +235,14 @@ const minus = 0x2d
 
 /** An integer with a double. JavaScript compares a bigint with a number exactly. */
 function compareIntegerExactly(value: number): Comparer {
-  return (record, from, until) => {
-    const text = record.toString('latin1', from, until).replaceAll('"', '')
+  return (bytes, from, until) => {
+    const text = bytes.toString('latin1', from, until).replaceAll('"', '')
     return relate(BigInt(text), value)
   }
 }
 
 function compareDouble(value: number | bigint): Comparer {
-  return (record, from, until) => relate(readDouble(record, from, until), value)
+  return (bytes, from, until) => relate(readDouble(bytes, from, until), value)
 }
 
 function relate(stored: number | bigint, value: number | bigint): Relation {
@@ -255,39 +256,39 @@ function relate(stored: number | bigint, value: number | bigint): Relation {
 const exactMax = 2 ** 53
 const exactPowers = Array.from({ length: 23 }, (_, power) => 10 ** power)
 
-function readDouble(record: EntityRecord, from: number, until: number): number {
+function readDouble(bytes: Buffer, from: number, until: number): number {
   let at = from
-  const negative = record[at] === minus
+  const negative = bytes[at] === minus
   if (negative) at++
   let digits = 0
   let scale = 0
   let fraction = 0
   for (; at < until; at++) {
-    const byte = record[at] as number
+    const byte = bytes[at] as number
     if (byte === 0x2e) fraction = 1
     else if (byte >= 0x30 && byte <= 0x39) {
       digits = digits * 10 + byte - 0x30
       scale += fraction
-    } else return readDoubleSlowly(record, from, until)
+    } else return readDoubleSlowly(bytes, from, until)
   }
   const power = exactPowers[scale]
-  if (power === undefined || digits >= exactMax) return readDoubleSlowly(record, from, until)
+  if (power === undefined || digits >= exactMax) return readDoubleSlowly(bytes, from, until)
   return negative ? -digits / power : digits / power
 }
 
 /** Exponents, many digits, and the names of what is not finite. */
-function readDoubleSlowly(record: EntityRecord, from: number, until: number): number {
-  return Number(record.toString('latin1', from, until).replaceAll('"', ''))
+function readDoubleSlowly(bytes: Buffer, from: number, until: number): number {
+  return Number(bytes.toString('latin1', from, until).replaceAll('"', ''))
 }
 
 /** The Timestamp, which a record keeps as a number. */
-export function compareVersion(moment: Ticks): (record: EntityRecord) => Relation {
+export function compareVersion(moment: Ticks): (bytes: Buffer, at: number) => Relation {
   const high = Number(moment >> 32n)
   const low = Number(moment & 0xffff_ffffn)
-  return (record) => {
-    const storedHigh = versionHighOf(record)
+  return (bytes, at) => {
+    const storedHigh = versionHighOf(bytes, at)
     if (storedHigh !== high) return storedHigh < high ? below : above
-    const storedLow = versionLowOf(record)
+    const storedLow = versionLowOf(bytes, at)
     if (storedLow === low) return equal
     return storedLow < low ? below : above
   }

@@ -1,12 +1,6 @@
-/** A Filter as a function of the encoded record. On the usual paths it allocates nothing. */
+/** A Filter as a function of the encoded record, wherever it stands. On the usual paths it allocates nothing. */
 import { unreachable } from '../model/brand.ts'
-import {
-  type EntityRecord,
-  partitionKeyFrom,
-  type Place,
-  propertyFinder,
-  rowKeyFrom,
-} from '../model/record.ts'
+import { partitionKeyFrom, type Place, propertyFinder, rowKeyFrom } from '../model/record.ts'
 import { type EdmType, edmTypes } from '../model/values.ts'
 import {
   above,
@@ -18,7 +12,8 @@ import {
 } from './compare-in-place.ts'
 import type { Comparison, Filter } from './filter.ts'
 
-export type Predicate = (record: EntityRecord) => boolean
+/** Whether the record that begins at `at` matches. */
+export type Predicate = (bytes: Buffer, at: number) => boolean
 
 export interface CompileOptions {
   readonly numbers?: NumericComparison
@@ -37,7 +32,7 @@ export function compileFilter(filter: Filter, options: CompileOptions = {}): Pre
       return some(filter.terms.map((term) => compileFilter(term, options)))
     case 'not': {
       const term = compileFilter(filter.term, options)
-      return (record) => !term(record)
+      return (bytes, at) => !term(bytes, at)
     }
     default:
       return unreachable(filter)
@@ -54,18 +49,18 @@ function no(): boolean {
 
 function every(terms: readonly Predicate[]): Predicate {
   const [first = yes, second = yes] = terms
-  if (terms.length <= 2) return (record) => first(record) && second(record)
-  return (record) => {
-    for (const term of terms) if (!term(record)) return false
+  if (terms.length <= 2) return (bytes, at) => first(bytes, at) && second(bytes, at)
+  return (bytes, at) => {
+    for (const term of terms) if (!term(bytes, at)) return false
     return true
   }
 }
 
 function some(terms: readonly Predicate[]): Predicate {
   const [first = no, second = no] = terms
-  if (terms.length <= 2) return (record) => first(record) || second(record)
-  return (record) => {
-    for (const term of terms) if (term(record)) return true
+  if (terms.length <= 2) return (bytes, at) => first(bytes, at) || second(bytes, at)
+  return (bytes, at) => {
+    for (const term of terms) if (term(bytes, at)) return true
     return false
   }
 }
@@ -80,12 +75,12 @@ function compileComparison(comparison: Comparison, numbers: NumericComparison): 
       const keyFrom = property === 'RowKey' ? rowKeyFrom : partitionKeyFrom
       const compare = comparers[codeOf('Edm.String')]
       // The end of a string is its closing quote, so its comparer needs no `until`.
-      return (record) => ((compare?.(record, keyFrom(record), 0) ?? 0) & accepts) !== 0
+      return (bytes, at) => ((compare?.(bytes, keyFrom(bytes, at), 0) ?? 0) & accepts) !== 0
     }
     case 'Timestamp': {
       if (literal.type === 'Edm.DateTime') {
         const compare = compareVersion(literal.value)
-        return (record) => (compare(record) & accepts) !== 0
+        return (bytes, at) => (compare(bytes, at) & accepts) !== 0
       }
       const relation = codeOf('Edm.DateTime') < codeOf(literal.type) ? below : above
       return (relation & accepts) !== 0 ? yes : no
@@ -94,10 +89,10 @@ function compileComparison(comparison: Comparison, numbers: NumericComparison): 
       const find = propertyFinder(property)
       const place: Place = { type: 0, from: 0, until: 0 }
       // An absent property satisfies no comparison, not even `ne`.
-      return (record) => {
-        if (!find(record, place)) return false
+      return (bytes, at) => {
+        if (!find(bytes, at, place)) return false
         const compare = comparers[place.type]
-        return ((compare?.(record, place.from, place.until) ?? 0) & accepts) !== 0
+        return ((compare?.(bytes, place.from, place.until) ?? 0) & accepts) !== 0
       }
     }
   }

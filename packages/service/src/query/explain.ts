@@ -206,7 +206,7 @@ function pair({ partition, row }: KeyPosition): [string, string] {
 }
 
 function costOf({ page, bytesSent, timeMs }: ExplainedRun): ExplainedCost {
-  const { seeks, scanned, matched, returned, bytesRead } = page.counters
+  const { seeks, scanned, matched, returned, bytesRead = 0 } = page.counters
   const selectivity = scanned === 0 ? null : matched / scanned
   const continuation = page.next ?? null
   return {
@@ -250,7 +250,7 @@ function adviceOn(
       !selects &&
       counters !== undefined &&
       counters.returned >= returnedMany &&
-      counters.bytesRead > counters.scanned * rowBytesLarge,
+      (counters.bytesRead ?? 0) > counters.scanned * rowBytesLarge,
     Q15:
       run !== undefined &&
       run.page.next !== undefined &&

@@ -4,7 +4,7 @@
  */
 import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'
-import { parseTicks, type Ticks, ticksMax } from '../model/ticks.ts'
+import { parseTicks } from '../model/ticks.ts'
 import type { Value } from '../model/values.ts'
 
 export type Token = {
@@ -171,7 +171,7 @@ function parseLiteral(type: LiteralType, written: string): Value | undefined | '
       return value === undefined ? 'bad' : { type: 'Edm.Double', value }
     }
     case 'Edm.DateTime': {
-      const value = parseDateTime(quotedPart(written))
+      const value = parseTicks(quotedPart(written))
       return value === undefined ? 'bad' : { type, value }
     }
     case 'Edm.Guid': {
@@ -207,15 +207,6 @@ function parseDouble(written: string): number | undefined {
   if (named !== undefined) return named
   const value = Number(plain)
   return Number.isFinite(value) ? value : undefined
-}
-
-/** Digits beyond the seventh round the last tick. */
-function parseDateTime(text: string): Ticks | undefined {
-  const long = /^(.*\.\d{7})(\d+)(.*)$/.exec(text)
-  const [, head = '', rest = '', zone = ''] = long ?? ['', text]
-  const ticks = parseTicks(head + zone)
-  if (ticks === undefined || rest < '5') return ticks
-  return ticks < ticksMax ? ((ticks + 1n) as Ticks) : undefined
 }
 
 /** What stands between the quotes; nothing can be read from a `0x1f`, so its text is kept and refused. */

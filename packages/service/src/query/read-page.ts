@@ -5,7 +5,14 @@
  * when more is to come, or when a budget ended the search. Every page gets at least one row further.
  */
 import { compareKeys, type EntityKey, type KeyPosition, successor } from '../model/keys.ts'
-import { type EntityRecord, keyOf, partitionKeyFrom, recordBytes, rowKeyFrom } from '../model/record.ts'
+import {
+  type EntityRecord,
+  keyOf,
+  partitionKeyFrom,
+  recordAt,
+  recordBytes,
+  rowKeyFrom,
+} from '../model/record.ts'
 import type { TableId } from '../model/table.ts'
 import type { Store } from '../store/store.ts'
 import { below, compareUnits, equal, type NumericComparison, unitsOf } from './compare-in-place.ts'
@@ -29,8 +36,8 @@ export interface PageRequest {
   readonly hungUp?: () => boolean
   readonly realism?: Realism | undefined
   readonly numbers?: NumericComparison
-  /** Counts the partitions met, which costs a comparison for each row. */
-  readonly countsPartitions?: boolean
+  /** Counts bytes and partitions too, for which each row must be looked at. */
+  readonly countsDetails?: boolean
 }
 
 export interface PageBudgets {
@@ -73,9 +80,9 @@ export interface PageCounters {
   /** May be one more than returned: the row that showed that more is to come. */
   readonly matched: number
   readonly returned: number
-  readonly bytesRead: number
   readonly bytesTaken: number
-  /** Only if the request counts them. */
+  /** These two only if the request counts them. */
+  readonly bytesRead: number | undefined
   readonly partitions: number | undefined
 }
 
@@ -86,23 +93,25 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
-  const predicateOf = predicates(request.numbers)
-  const rangeOf = rangeFinder(ranges)
+  const inUse = rangesInUse(ranges, predicates(request.numbers))
+  let range = inUse.current()
   const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
-  const partitions = request.countsPartitions ? partitionCounter() : undefined
+  const details = request.countsDetails ? detailCounter() : undefined
   const startMs = nowMs()
   let stop: Stop = 'exhausted'
   let stoppedAt: EntityKey | undefined
   let next: Continuation | undefined
-  let [seeks, scanned, matched, returned, bytesRead, bytesTaken, misses] = [0, 0, 0, 0, 0, 0, 0]
+  let [seeks, scanned, matched, returned, bytesTaken, misses] = [0, 0, 0, 0, 0, 0]
+  // How many rows may be met before the budgets are looked at.
+  let lookAt = Math.min(rowsBetweenLooks, scanRowsMax)
 
-  const [range] = ranges
-  const point = ranges.length === 1 && range !== undefined ? keyOfPoint(range) : undefined
+  const [first] = ranges
+  const point = ranges.length === 1 && first !== undefined ? keyOfPoint(first) : undefined
   if (hungUp?.()) {
     stop = 'aborted'
   } else if (point !== undefined) {
     const record = await store.get(table, point)
-    if (record !== undefined) visit(record)
+    if (record !== undefined) visit(record, 0)
     seeks = 1
   } else if (ranges.length > 0) {
     await store.scan(table, ranges, visit)
@@ -113,40 +122,43 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     scanned,
     matched,
     returned,
-    bytesRead,
     bytesTaken,
-    partitions: partitions?.count(),
+    bytesRead: details?.bytesRead(),
+    partitions: details?.partitions(),
   }
   return { stop, next, counters }
 
-  function visit(record: EntityRecord): 'next' | 'stop' | KeyPosition {
-    const spent = spentBudget()
-    if (spent !== undefined) return end(spent, record)
-    const injected = injectedCut?.(record)
-    if (injected !== undefined) return end('injected', record, injected)
+  // Called for every row: what most rows do not need stands behind a comparison.
+  function visit(bytes: Buffer, at: number): 'next' | 'stop' | KeyPosition {
+    if (scanned >= lookAt) {
+      const spent = spentBudget()
+      if (spent !== undefined) return end(spent, recordAt(bytes, at))
+    }
+    const injected = injectedCut?.(recordAt(bytes, at))
+    if (injected !== undefined) return end('injected', recordAt(bytes, at), injected)
     scanned++
-    bytesRead += recordBytes(record)
-    partitions?.meet(record)
-    const range = rangeOf(record)
-    if (range.skip?.isIn(record) === false) {
+    details?.meet(bytes, at)
+    if (range.isPast?.(bytes, at)) range = inUse.after(bytes, at)
+    if (range.skip?.isIn(bytes, at) === false) {
       if (++misses < missesBeforeSeek) return 'next'
       misses = 0
       seeks++
-      return range.skip.after(keyOf(record))
+      return range.skip.after(keyOf(recordAt(bytes, at)))
     }
     misses = 0
-    if (range.residual !== undefined && !predicateOf(range.residual)(record)) return 'next'
+    if (!range.matches(bytes, at)) return 'next'
     matched++
-    if (returned === top) return end('top', record)
+    if (returned === top) return end('top', recordAt(bytes, at))
     returned++
-    bytesTaken += take(record)
+    bytesTaken += take(recordAt(bytes, at))
+    if (bytesTaken >= bytesMax) lookAt = scanned
     return 'next'
   }
 
   function spentBudget(): Stop | undefined {
     if (scanned >= scanRowsMax) return 'scanBudget'
     if (bytesTaken >= bytesMax) return 'bytes'
-    if (scanned === 0 || scanned % rowsBetweenLooks !== 0) return undefined
+    lookAt = Math.min(scanned + rowsBetweenLooks, scanRowsMax)
     if (hungUp?.()) return 'aborted'
     return nowMs() - startMs >= scanMs ? 'time' : undefined
   }
@@ -165,64 +177,70 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   }
 }
 
-/** One predicate for each residual met: a plan may have many ranges, of which a page reads a few. */
-function predicates(numbers: NumericComparison | undefined): (residual: Filter) => Predicate {
+/** One predicate for each residual met: many ranges of a plan may share it. */
+function predicates(numbers: NumericComparison | undefined): (residual: Filter | undefined) => Predicate {
   const known = new Map<Filter, Predicate>()
-  let [lastResidual, last]: [Filter | undefined, Predicate | undefined] = [undefined, undefined]
   return (residual) => {
-    if (residual === lastResidual && last !== undefined) return last
+    if (residual === undefined) return everyRow
     const predicate = known.get(residual) ?? compileFilter(residual, { numbers: numbers ?? 'strict' })
     known.set(residual, predicate)
-    lastResidual = residual
-    last = predicate
     return predicate
   }
 }
 
+function everyRow(): boolean {
+  return true
+}
+
 interface RangeInUse {
-  readonly residual: Filter | undefined
   readonly skip: SkipSet | undefined
+  readonly matches: Predicate
+  /** Whether a row lies behind the range; undefined when it would not matter, as nothing changes there. */
+  readonly isPast: ((bytes: Buffer, at: number) => boolean) | undefined
 }
 
-/** The range a row belongs to. REQUIRES: rows come in order, each in one of the ranges. */
-function rangeFinder(ranges: readonly PlanRange[]): (record: EntityRecord) => RangeInUse {
+/** The ranges in turn. REQUIRES: rows come in order, each in one of the ranges. */
+function rangesInUse(
+  ranges: readonly PlanRange[],
+  predicateOf: (residual: Filter | undefined) => Predicate,
+): { current(): RangeInUse; after(bytes: Buffer, at: number): RangeInUse } {
   const [first] = ranges
-  let range = rangeInUse(first)
   const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
-  if (areAlike) return () => range
   let index = 0
-  let isPast = pastEnd(first)
-  return (record) => {
-    while (isPast(record)) {
-      index++
-      range = rangeInUse(ranges[index])
-      isPast = pastEnd(ranges[index])
-    }
-    return range
-  }
-}
+  return { current, after }
 
-function rangeInUse(range: PlanRange | undefined): RangeInUse {
-  return {
-    residual: range?.residual,
-    skip: range?.rows === undefined ? undefined : skipSet(range.rows),
+  function current(): RangeInUse {
+    const range = ranges[index]
+    return {
+      skip: range?.rows === undefined ? undefined : skipSet(range.rows),
+      matches: predicateOf(range?.residual),
+      isPast: areAlike ? undefined : pastEnd(range),
+    }
+  }
+
+  /** The range of a row that lies behind the current one. */
+  function after(bytes: Buffer, at: number): RangeInUse {
+    for (;;) {
+      const isPast = pastEnd(ranges[++index])
+      if (!isPast(bytes, at)) return current()
+    }
   }
 }
 
 /** Whether a row lies behind the range. */
-function pastEnd(range: PlanRange | undefined): (record: EntityRecord) => boolean {
+function pastEnd(range: PlanRange | undefined): (bytes: Buffer, at: number) => boolean {
   const until = range?.until
   if (until === undefined) return () => false
   const [partition, row] = [unitsOf(until.partition), unitsOf(until.row)]
-  return (record) => {
-    const relation = compareUnits(record, partitionKeyFrom(record), partition)
+  return (bytes, at) => {
+    const relation = compareUnits(bytes, partitionKeyFrom(bytes, at), partition)
     if (relation !== equal) return relation !== below
-    return compareUnits(record, rowKeyFrom(record), row) !== below
+    return compareUnits(bytes, rowKeyFrom(bytes, at), row) !== below
   }
 }
 
 interface SkipSet {
-  isIn(record: EntityRecord): boolean
+  isIn(bytes: Buffer, at: number): boolean
   /** Where the set goes on behind a key outside it. */
   after(key: EntityKey): KeyPosition
 }
@@ -231,12 +249,12 @@ function skipSet(rows: TextSet): SkipSet {
   const cuts = rows.map(unitsOf)
   return { isIn, after }
 
-  function isIn(record: EntityRecord): boolean {
-    const at = rowKeyFrom(record)
+  function isIn(bytes: Buffer, at: number): boolean {
+    const from = rowKeyFrom(bytes, at)
     let [low, high] = [0, cuts.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareUnits(record, at, cuts[middle] as Uint16Array) === below) high = middle
+      if (compareUnits(bytes, from, cuts[middle] as Uint16Array) === below) high = middle
       else low = middle + 1
     }
     return low % 2 === 1
@@ -249,15 +267,17 @@ function skipSet(rows: TextSet): SkipSet {
   }
 }
 
-function partitionCounter() {
-  let count = 0
+function detailCounter() {
+  let [bytesRead, partitions] = [0, 0]
   let last: Uint16Array | undefined
   return {
-    count: () => count,
-    meet(record: EntityRecord): void {
-      if (last !== undefined && compareUnits(record, partitionKeyFrom(record), last) === equal) return
-      count++
-      last = unitsOf(keyOf(record).partition)
+    bytesRead: () => bytesRead,
+    partitions: () => partitions,
+    meet(bytes: Buffer, at: number): void {
+      bytesRead += recordBytes(bytes, at)
+      if (last !== undefined && compareUnits(bytes, partitionKeyFrom(bytes, at), last) === equal) return
+      partitions++
+      last = unitsOf(keyOf(recordAt(bytes, at)).partition)
     },
   }
 }

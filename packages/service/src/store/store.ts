@@ -45,11 +45,11 @@ export interface Store {
 }
 
 /**
- * Meets one row. The record is valid during the call only: copy what must stay.
+ * Meets one row: the record that begins at `at` in `bytes`, valid during the call only. Copy what must stay.
  * Returns where to go on: at the next row, at the first row from a later position on that lies in a range,
  * or nowhere.
  */
-export type Visit = (record: EntityRecord) => 'next' | 'stop' | KeyPosition
+export type Visit = (bytes: Buffer, at: number) => 'next' | 'stop' | KeyPosition
 
 export type CommitOutcome =
   /** One version for each mutation, in order. */

@@ -3,5 +3,5 @@ import type { Condition } from '../model/mutation.ts'
 import type { EntityWrite } from './write-entities.ts'
 
 export function deleteEntity(key: EntityKey, when: Condition): EntityWrite {
-  return { key, change: { kind: 'remove', when } }
+  return { key, mutation: { kind: 'remove', row: key.row, when } }
 }

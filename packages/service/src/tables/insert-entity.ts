@@ -1,25 +1,29 @@
 import { checkEntity } from '../model/entity.ts'
 import { Fault } from '../model/faults.ts'
 import { parsePartitionKey, parseRowKey } from '../model/keys.ts'
-import { encodeContent, keysText, type Property } from '../model/record.ts'
+import type { Condition } from '../model/mutation.ts'
+import { encodeTexts, keysText, type PropertyText } from '../model/record.ts'
 import type { EntityWrite } from './write-entities.ts'
+
+const absent: Condition = { kind: 'absent' }
 
 /** A new entity. Its properties keep the order its client gave them. */
 export function insertEntity(
   partition: string | undefined,
   row: string | undefined,
-  properties: readonly Property[],
+  properties: readonly PropertyText[],
 ): EntityWrite {
   if (partition === undefined || row === undefined) throw new Fault('PropertiesNeedValue')
   const key = { partition: parsePartitionKey(partition), row: parseRowKey(row) }
   checkEntity(key, properties)
   return {
     key,
-    change: {
+    mutation: {
       kind: 'put',
-      when: { kind: 'absent' },
+      row: key.row,
+      when: absent,
       keys: keysText(key),
-      content: encodeContent(properties),
+      content: encodeTexts(properties),
     },
   }
 }

@@ -11,7 +11,7 @@ export interface EntityQuery {
   /** How long the client waits, in seconds. */
   readonly timeout: number
   readonly realism: Realism | undefined
-  readonly countsPartitions: boolean
+  readonly countsDetails: boolean
 }
 
 export function queryEntities(
@@ -21,9 +21,9 @@ export function queryEntities(
   hungUp: () => boolean,
   take: Take,
 ): Promise<Page> {
-  const { plan, from, top, realism, countsPartitions } = query
+  const { plan, from, top, realism, countsDetails } = query
   const scanMs = Math.min(pageBudgets.scanMs, query.timeout * 1000)
   const nowMs = () => performance.now()
-  const request = { table, plan, from, top, nowMs, budgets: { scanMs }, hungUp, realism, countsPartitions }
+  const request = { table, plan, from, top, nowMs, budgets: { scanMs }, hungUp, realism, countsDetails }
   return readPage(store, request, take)
 }

@@ -1,7 +1,7 @@
 import { checkEntity } from '../model/entity.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Condition } from '../model/mutation.ts'
-import { byName, encodeContent, keysText, type Property } from '../model/record.ts'
+import { byName, encodeTexts, keysText, type PropertyText } from '../model/record.ts'
 import type { EntityWrite } from './write-entities.ts'
 
 /**
@@ -11,10 +11,10 @@ import type { EntityWrite } from './write-entities.ts'
 export function updateEntity(
   kind: 'put' | 'merge',
   key: EntityKey,
-  properties: readonly Property[],
+  properties: readonly PropertyText[],
   when: Condition,
 ): EntityWrite {
   checkEntity(key, properties)
-  const content = encodeContent(properties.toSorted(byName))
-  return { key, change: { kind, when, keys: keysText(key), content } }
+  const content = encodeTexts(properties.toSorted(byName))
+  return { key, mutation: { kind, row: key.row, when, keys: keysText(key), content } }
 }

@@ -2,14 +2,15 @@
 import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'
 import type { EntityKey } from '../model/keys.ts'
-import type { Change, Refusal } from '../model/mutation.ts'
+import type { Mutation, Refusal } from '../model/mutation.ts'
 import type { TableId } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 import type { Store } from '../store/store.ts'
 
 export interface EntityWrite {
   readonly key: EntityKey
-  readonly change: Change
+  /** To the row of the key. */
+  readonly mutation: Mutation
 }
 
 export type GroupOutcome =
@@ -32,8 +33,11 @@ export async function writeGroup(
   writes: readonly EntityWrite[],
 ): Promise<GroupOutcome> {
   const { partition } = (writes[0] as EntityWrite).key
-  const mutations = writes.map(({ key, change }) => ({ ...change, row: key.row }))
-  const outcome = await store.commit(table, partition, mutations)
+  const outcome = await store.commit(
+    table,
+    partition,
+    writes.map(({ mutation }) => mutation),
+  )
   switch (outcome.kind) {
     case 'committed':
       return { kind: 'written', versions: outcome.versions }

@@ -5,9 +5,10 @@ import { TableClient } from '@azure/data-tables'
 import * as fc from 'fast-check'
 import type { EntityKey, PartitionKey, RowKey } from '../../src/model/keys.ts'
 import { compareKeys } from '../../src/model/keys.ts'
-import { type RunningService, startService } from '../../src/service.ts'
+import type { RunningService } from '../../src/service.ts'
 import { corpus } from '../query/filter-corpus.ts'
 import { developmentAccount, keepAliveClient } from '../support/keep-alive-client.ts'
+import { startTestedService } from '../support/tested-service.ts'
 
 interface Row {
   readonly partition: string
@@ -33,7 +34,7 @@ const filters: readonly (readonly [text: string, holds: (row: Row) => boolean])[
 describe('listEntities().byPage()', () => {
   let service: RunningService
   before(async () => {
-    service = await startService({ data: ':memory:' })
+    service = await startTestedService({ data: ':memory:' })
   })
   after(() => service.close())
 
@@ -65,7 +66,7 @@ describe('listEntities().byPage()', () => {
 
 describe('filters of the corpus', () => {
   it('are answered over HTTP, none of them by a failure of the service', async () => {
-    const service = await startService({ data: ':memory:' })
+    const service = await startTestedService({ data: ':memory:' })
     const client = keepAliveClient(service.url, { account: developmentAccount })
     await client.send('POST', '/Tables', { body: { TableName: 'corpus' } })
     for (const [filter] of corpus) {

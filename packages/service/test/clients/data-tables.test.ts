@@ -13,6 +13,7 @@ import {
 import { type LogEntry, type RunningService, type ServiceOptions, startService } from '../../src/service.ts'
 import { developmentAccount } from '../support/keep-alive-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { startTestedService } from '../support/tested-service.ts'
 
 const insecure = { allowInsecureConnection: true }
 const custom = { name: 'custom42', key: Buffer.alloc(64, 'a key of our own').toString('base64') }
@@ -160,14 +161,14 @@ describe('@azure/data-tables', () => {
       await failsWith(412, 'UpdateConditionNotSatisfied', client.deleteEntity('p', 'r', { etag: first }))
       assert.equal((await client.getEntity('p', 'r'))['count'], 2)
       await client.deleteEntity('p', 'r', { etag: second })
-      for (const gone of [
-        client.getEntity('p', 'r'),
-        client.updateEntity(entity, 'Merge'),
-        client.updateEntity(entity, 'Replace'),
-        client.deleteEntity('p', 'r'),
-      ]) {
-        await failsWith(404, 'ResourceNotFound', gone)
-      }
+      await Promise.all(
+        [
+          client.getEntity('p', 'r'),
+          client.updateEntity(entity, 'Merge'),
+          client.updateEntity(entity, 'Replace'),
+          client.deleteEntity('p', 'r'),
+        ].map((gone) => failsWith(404, 'ResourceNotFound', gone)),
+      )
       const nowhere = TableClient.fromConnectionString(connectionString, 'nowhere', insecure)
       await failsWith(404, 'TableNotFound', nowhere.createEntity(entity))
       await failsWith(404, 'TableNotFound', nowhere.getEntity('p', 'r'))
@@ -378,7 +379,9 @@ async function withService(
   options: ServiceOptions,
   work: (service: RunningService) => Promise<void>,
 ): Promise<void> {
-  const service = await startService(options)
+  // A log can only be told in this process.
+  const start = options.log === undefined ? startTestedService : startService
+  const service = await start(options)
   try {
     await work(service)
   } finally {

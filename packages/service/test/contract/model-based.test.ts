@@ -30,7 +30,7 @@ import {
   absent,
   any,
   at,
-  copyOf,
+  eachRecord,
   int32,
   keyAt,
   merge,
@@ -278,12 +278,13 @@ async function scanned(
   for (let i = 0; i < ascending.length; i += 2)
     ranges.push({ from: ascending[i] as KeyPosition, until: ascending[i + 1] })
   const met: EntityRecord[] = []
-  await store.scan(table, ranges.length === 0 ? [everything] : ranges, (record) => {
+  const visit = eachRecord((record) => {
     const turn = turns[met.length] ?? 'next'
-    met.push(copyOf(record))
+    met.push(Buffer.from(record))
     if (typeof turn === 'string') return turn
     return compareKeys(turn, keyOf(record)) > 0 ? turn : 'next'
   })
+  await store.scan(table, ranges.length === 0 ? [everything] : ranges, visit)
   const rank = ranks(met.map(versionOf))
   return met.map((record) => described(record, rank))
 }

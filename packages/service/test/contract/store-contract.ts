@@ -21,6 +21,7 @@ import {
   membersOf,
   type Property,
   propertiesOf,
+  propertyText,
   etagOfRecord,
   versionOf,
 } from '../../src/model/record.ts'
@@ -44,10 +45,11 @@ import {
   at,
   binary,
   commit,
-  copyOf,
+  eachRecord,
   int32,
   keyAt,
   keysOf,
+  listOf,
   merge,
   present,
   type Properties,
@@ -103,10 +105,14 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
       to: KeyPosition,
     ): Promise<void> {
       const met: EntityKey[] = []
-      await store.scan(table, ranges, (record) => {
-        met.push(keyOf(record))
-        return compareKeys(keyOf(record), from) === 0 ? to : 'next'
-      })
+      await store.scan(
+        table,
+        ranges,
+        eachRecord((record) => {
+          met.push(keyOf(record))
+          return compareKeys(keyOf(record), from) === 0 ? to : 'next'
+        }),
+      )
       const reached = within(from, ranges)
       const expected = fewKeys.filter(
         (key) =>
@@ -173,7 +179,7 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
       it('gives records that stay as they were', async () => {
         const table = await newTable()
         const first = await write('first')
-        const copy = copyOf(first)
+        const copy = Buffer.from(first)
         const second = await write('second, and longer')
         await recordsOf(store, table)
         assert.deepEqual(first, copy)
@@ -285,10 +291,14 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
         const all = fewKeys.filter((key) => within(key, ranges))
         for (let count = 1; count <= all.length; count++) {
           const met: EntityKey[] = []
-          await store.scan(table, ranges, (record) => {
-            met.push(keyOf(record))
-            return met.length === count ? 'stop' : 'next'
-          })
+          await store.scan(
+            table,
+            ranges,
+            eachRecord((record) => {
+              met.push(keyOf(record))
+              return met.length === count ? 'stop' : 'next'
+            }),
+          )
           assert.deepEqual(met, all.slice(0, count))
         }
       })
@@ -315,11 +325,15 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
       it('skips from partition to partition', async () => {
         const table = await tableOf(fewKeys)
         const met: EntityKey[] = []
-        await store.scan(table, [everything], (record) => {
-          const key = keyOf(record)
-          met.push(key)
-          return { partition: successor(key.partition), row: '' }
-        })
+        await store.scan(
+          table,
+          [everything],
+          eachRecord((record) => {
+            const key = keyOf(record)
+            met.push(key)
+            return { partition: successor(key.partition), row: '' }
+          }),
+        )
         const expected = fewKeys.filter((key, i) => key.partition !== fewKeys[i - 1]?.partition)
         assert.deepEqual(met, expected)
       })
@@ -343,13 +357,17 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
           const now = await recordsOf(store, table)
           const commits: Promise<unknown>[] = []
           const met: EntityRecord[] = []
-          await store.scan(table, [everything], (record) => {
-            if (met.length === startAt)
-              for (const partition of longPartitions) commits.push(disturb(table, partition))
-            met.push(copyOf(record))
-            if (met.length % 120 === 0) burn(6)
-            return 'next'
-          })
+          await store.scan(
+            table,
+            [everything],
+            eachRecord((record) => {
+              if (met.length === startAt)
+                for (const partition of longPartitions) commits.push(disturb(table, partition))
+              met.push(Buffer.from(record))
+              if (met.length % 120 === 0) burn(6)
+              return 'next'
+            }),
+          )
           await Promise.all(commits)
           assertSame(met, now)
         }
@@ -361,11 +379,15 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
         const versions = await Promise.all(
           Array.from({ length: 6 }, async () => {
             const met: Version[] = []
-            const scan = store.scan(table, [everything], (record) => {
-              met.push(versionOf(record))
-              if (met.length % 120 === 0) burn(6)
-              return 'next'
-            })
+            const scan = store.scan(
+              table,
+              [everything],
+              eachRecord((record) => {
+                met.push(versionOf(record))
+                if (met.length % 120 === 0) burn(6)
+                return 'next'
+              }),
+            )
             const change = commit(
               store,
               table,
@@ -383,6 +405,30 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
             group,
             longRows.map(() => 0n),
           )
+      })
+
+      it('shows the rows of a table that is dropped meanwhile', async () => {
+        const name = parseTableName(`dropped${++tables}`)
+        const table = await store.create(account, name)
+        assert(table !== undefined)
+        await commit(
+          store,
+          table,
+          'p',
+          longRows.map((row) => put(keyAt('p', row), { filler: text('x'.repeat(3000)) })),
+        )
+        const before = await recordsOf(store, table)
+        const met: EntityRecord[] = []
+        let dropped: Promise<boolean> | undefined
+        const visit = eachRecord((record) => {
+          dropped ??= store.drop(account, name)
+          met.push(Buffer.from(record))
+          burn(1)
+          return 'next'
+        })
+        await store.scan(table, [everything], visit)
+        assert.equal(await dropped, true)
+        assertSame(met, before)
       })
 
       it('runs many times at once, each at its own moment', async () => {
@@ -709,12 +755,7 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
           Array.from({ length: 15 }, (_, i) => [`a${i}`, binary(limits.binaryBytesMax)]),
         )
         await putOne(store, table, key, half)
-        const rest =
-          limits.entityBytesMax -
-          entityBytes(
-            key,
-            Object.entries(half).map(([name, value]) => ({ name, value })),
-          )
+        const rest = limits.entityBytesMax - entityBytes(key, listOf(half).map(propertyText))
         const before = await store.get(table, key)
         // A binary counts four more than its bytes, a property ten more when its name is one letter.
         assert.equal(await judge(table, key, merge(key, { f: binary(rest - 14 + 1) })), '0: too large')

@@ -2,9 +2,9 @@
 import { strict as assert } from 'node:assert'
 import { after, describe, it } from 'node:test'
 import { RestError, TableClient, TableServiceClient } from '@azure/data-tables'
-import { startService } from '../../src/service.ts'
+import { startTestedService } from '../support/tested-service.ts'
 
-const service = await startService({ data: ':memory:', statsOnPrimary: true })
+const service = await startTestedService({ data: ':memory:', statsOnPrimary: true })
 after(() => service.close())
 const insecure = { allowInsecureConnection: true }
 const people = TableClient.fromConnectionString(service.connectionString, 'people', insecure)

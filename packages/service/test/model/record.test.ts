@@ -20,7 +20,13 @@ import {
   versionOf,
 } from '../../src/model/record.ts'
 import { formatTicks, ticksMax } from '../../src/model/ticks.ts'
-import { edmTypes, isAnnotated, type Value, valueText } from '../../src/model/values.ts'
+import {
+  edmTypes,
+  isAnnotated,
+  textOf as valueTextOf,
+  type Value,
+  valueText,
+} from '../../src/model/values.ts'
 import { etagOf, type Version } from '../../src/model/version.ts'
 import { binary, int32, keyAt, listOf, text } from '../support/entities.ts'
 import { ticksAt } from '../support/test-clock.ts'
@@ -160,7 +166,10 @@ describe('a record', () => {
           assert.equal(type, value.type)
           assert.equal(record.toString('latin1', at, from), ',')
           const annotation = nameFrom > from ? object(from, nameFrom - 1) : undefined
-          assert.deepEqual(annotation, isAnnotated(value) ? { [`${name}@odata.type`]: type } : undefined)
+          assert.deepEqual(
+            annotation,
+            isAnnotated(valueTextOf(value)) ? { [`${name}@odata.type`]: type } : undefined,
+          )
           assert.deepEqual(object(nameFrom, until), { [name]: whole[name] })
           assert.deepEqual(JSON.parse(record.toString('latin1', valueFrom, until)), whole[name])
           at = until

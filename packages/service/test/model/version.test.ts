@@ -41,6 +41,7 @@ describe('an ETag', () => {
     `W/"datetime'2020-02-30T22%3A35%3A08Z'"`,
     `W/"datetime''"`,
     `W/"datetime'2020-07-27T22%3A35%3A08Z'",W/"datetime'2020-07-27T22%3A35%3A08Z'"`,
+    `W/"datetime'2020-12-18T17:08:59.86111450Z'"`,
   ]) {
     it(`${JSON.stringify(text)} is none`, () => assert.equal(parseEtag(text), undefined))
   }

@@ -174,7 +174,7 @@ function pagesOf(name: string, runs: number, open: () => Promise<Store>): void {
     it('skip the rows of large partitions that cannot match', async () => {
       const table = await newTable(store, 'skips')
       await fill(store, table, grid(['a', 'b', 'c'], many(90)))
-      const skipped = await page(store, table, "RowKey eq '150'", { countsPartitions: true })
+      const skipped = await page(store, table, "RowKey eq '150'", { countsDetails: true })
       assert.equal(skipped.counters.returned, 3)
       assert.equal(skipped.counters.partitions, 3)
       assert(skipped.counters.scanned < 80, `${skipped.counters.scanned} rows scanned`)

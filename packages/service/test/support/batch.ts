@@ -5,11 +5,11 @@ import type { AnswerContext } from '../../src/http/answer.ts'
 import { openCorsRules } from '../../src/http/cors.ts'
 import { createHttpServer, standardPatience } from '../../src/http/server.ts'
 import { everything } from '../../src/model/keys.ts'
-import { recordBytes } from '../../src/model/record.ts'
 import type { AccountName, TableId, TableName } from '../../src/model/table.ts'
 import { systemClock } from '../../src/model/ticks.ts'
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { eachRecord } from './entities.ts'
 import { openRaw, type RawAnswer, type RawRequest, requestBytes } from './raw-http.ts'
 
 export const account = developmentAccount.name as AccountName
@@ -233,9 +233,10 @@ export function masked(text: string): string {
 /** Every record of the table, byte for byte: keys, versions and properties. */
 export async function contentsOf(store: Store, id: TableId): Promise<string[]> {
   const records: string[] = []
-  await store.scan(id, [everything], (record) => {
-    records.push(record.toString('latin1', 0, recordBytes(record)))
+  const visit = eachRecord((record) => {
+    records.push(record.toString('latin1'))
     return 'next'
   })
+  await store.scan(id, [everything], visit)
   return records
 }

@@ -16,13 +16,13 @@ import {
   keysText,
   type Property,
   propertiesOf,
-  recordBytes,
+  recordAt,
   versionOf,
 } from '../../src/model/record.ts'
 import type { TableId } from '../../src/model/table.ts'
 import type { Value } from '../../src/model/values.ts'
 import type { Version } from '../../src/model/version.ts'
-import type { CommitOutcome, Store } from '../../src/store/store.ts'
+import type { CommitOutcome, Store, Visit } from '../../src/store/store.ts'
 
 export type Properties = Readonly<Record<string, Value>>
 
@@ -110,9 +110,9 @@ export function seen(record: EntityRecord): Seen {
   return { key: keyOf(record), version: versionOf(record), properties: propertiesOf(record) }
 }
 
-/** The record alone, apart from the buffer it was met in. */
-export function copyOf(record: EntityRecord): EntityRecord {
-  return Buffer.from(record.subarray(0, recordBytes(record)))
+/** A visitor that looks at records one by one. */
+export function eachRecord(visit: (record: EntityRecord) => ReturnType<Visit>): Visit {
+  return (bytes, at) => visit(recordAt(bytes, at))
 }
 
 /** Copies of all records of a table, or of some ranges of it. */
@@ -122,10 +122,11 @@ export async function recordsOf(
   ranges: readonly KeyRange[] = [everything],
 ): Promise<EntityRecord[]> {
   const records: EntityRecord[] = []
-  await store.scan(table, ranges, (record) => {
-    records.push(copyOf(record))
+  const visit = eachRecord((record) => {
+    records.push(Buffer.from(record))
     return 'next'
   })
+  await store.scan(table, ranges, visit)
   return records
 }
 

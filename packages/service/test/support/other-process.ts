@@ -114,7 +114,7 @@ export function startOtherProcess(): OtherProcess {
 
   function decide(scan: number, record: EntityRecord): 'next' | 'stop' | 'throw' | KeyPosition {
     try {
-      return (visits.get(scan) as Visit)(record)
+      return (visits.get(scan) as Visit)(record, 0)
     } catch (error) {
       failures.set(scan, error)
       return 'throw'

@@ -91,7 +91,10 @@ export function runCommand(args: readonly string[], options: CommandOptions = {}
   }
 }
 
-/** Runs `partita serve` on a free port; resolves once it says that it is ready. */
+/**
+ * Runs `partita serve` on a free port; resolves once it says that it is ready. Where PARTITA_TEST_WORKERS is set, a
+ * store that several processes can share is served by so many, unless the test says how many.
+ */
 export async function startServer(
   data: string,
   args: readonly string[] = [],
@@ -99,10 +102,27 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const readyFile = join(await temporaryFolder(), 'ready.json')
   const server = runCommand(
-    ['serve', '--data', data, '--table-port', '0', '--ready-file', readyFile, ...args],
+    [
+      'serve',
+      '--data',
+      data,
+      '--table-port',
+      '0',
+      '--ready-file',
+      readyFile,
+      ...workersFor(data, args),
+      ...args,
+    ],
     options,
   )
   return { ...server, url: await readyUrl(server, readyFile) }
+}
+
+export const testedWorkers = process.env['PARTITA_TEST_WORKERS']
+
+function workersFor(data: string, args: readonly string[]): string[] {
+  const shared = data !== ':memory:' && !args.includes('--workers')
+  return testedWorkers !== undefined && shared ? ['--workers', testedWorkers] : []
 }
 
 /** Waits for the ready file and returns the address in it. */

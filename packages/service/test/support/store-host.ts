@@ -8,7 +8,7 @@
  */
 import { readSync, writeSync } from 'node:fs'
 import type { KeyPosition } from '../../src/model/keys.ts'
-import { type EntityRecord, recordBytes } from '../../src/model/record.ts'
+import { type EntityRecord, recordAt } from '../../src/model/record.ts'
 import type { Ticks } from '../../src/model/ticks.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -48,7 +48,7 @@ async function call(request: HostRequest): Promise<unknown> {
     case 'get':
       return store.get(request.table, request.key)
     case 'scan':
-      return store.scan(request.table, request.ranges, (record) => visit(request.id, record))
+      return store.scan(request.table, request.ranges, (bytes, at) => visit(request.id, recordAt(bytes, at)))
     case 'commit':
       return store.commit(request.table, request.partition, request.mutations.map(asBuffers))
     case 'create':
@@ -67,11 +67,10 @@ function asBuffers(mutation: (HostRequest & { kind: 'commit' })['mutations'][num
 }
 
 function visit(scan: number, record: EntityRecord): 'next' | 'stop' | KeyPosition {
-  const bytes = recordBytes(record)
   const head = Buffer.alloc(8)
   head.writeUInt32BE(scan, 0)
-  head.writeUInt32BE(bytes, 4)
-  writeAll(Buffer.concat([head, record.subarray(0, bytes)]))
+  head.writeUInt32BE(record.length, 4)
+  writeAll(Buffer.concat([head, record]))
   const reply = JSON.parse(readAll(readAll(4).readUInt32BE(0)).toString()) as 'next' | 'stop' | 'throw'
   if (reply === 'throw') throw new Error('the visitor failed')
   return reply

@@ -7,13 +7,14 @@ import {
   TableTransaction,
   type TransactionAction,
 } from '@azure/data-tables'
-import { type RunningService, startService } from '../../src/service.ts'
+import type { RunningService } from '../../src/service.ts'
+import { startTestedService } from '../support/tested-service.ts'
 
 describe('Entity group transactions by @azure/data-tables', () => {
   let service: RunningService
   let client: TableClient
   before(async () => {
-    service = await startService({ data: ':memory:' })
+    service = await startTestedService({ data: ':memory:' })
     client = TableClient.fromConnectionString(service.connectionString, 'people', {
       allowInsecureConnection: true,
     })

@@ -18,6 +18,7 @@ import {
   startTables,
   type TestTables,
 } from '../support/batch.ts'
+import { eachRecord } from '../support/entities.ts'
 import { openRaw, requestBytes } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -82,10 +83,11 @@ async function lookOn(tables: TestTables, running: () => boolean): Promise<numbe
 /** The value of all rows of one scan, which must be the same. */
 async function valueSeen({ store, id }: TestTables): Promise<number> {
   const values: unknown[] = []
-  await store.scan(id, [wholePartition('p' as PartitionKey)], (record) => {
+  const visit = eachRecord((record) => {
     values.push(propertiesOf(record)[0]?.value.value)
     return 'next'
   })
+  await store.scan(id, [wholePartition('p' as PartitionKey)], visit)
   assert.deepEqual([values.length, new Set(values).size], [followers.length + 1, 1], values.join(' '))
   return values[0] as number
 }

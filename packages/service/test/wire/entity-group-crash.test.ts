@@ -16,6 +16,7 @@ import {
   replace,
   table,
 } from '../support/batch.ts'
+import { eachRecord } from '../support/entities.ts'
 import { openRaw, type RawConnection, requestBytes } from '../support/raw-http.ts'
 import { startServer } from '../support/server-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -72,13 +73,14 @@ async function check(path: string, groups: ReadonlyMap<string, boolean>): Promis
     assert(entry !== undefined, 'the table is gone')
     const rows = new Map<string, number>()
     let head: unknown
-    await store.scan(entry.id, [everything], (record) => {
+    const visit = eachRecord((record) => {
       const { row } = keyOf(record)
       const group = propertiesOf(record)[0]?.value.value
       if (row === 'head') head = group
       else rows.set(group as string, (rows.get(group as string) ?? 0) + 1)
       return 'next'
     })
+    await store.scan(entry.id, [everything], visit)
     for (const [group, acknowledged] of groups) {
       const found = rows.get(group) ?? 0
       assert(found === rowsEach || (found === 0 && !acknowledged), `${group}: ${found} rows`)

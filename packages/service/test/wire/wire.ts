@@ -10,6 +10,7 @@
  *   PARTITA_WIRE_ENVELOPE  `off` to hold answers only to what each row says, for servers that do not even
  *                          send their headers in the recorded order
  *   PARTITA_WIRE_STORE     `lmdb` to keep the file's own server on disk instead of in memory
+ *   PARTITA_TEST_WORKERS   to have it run as so many processes that share a store on disk
  */
 import { strict as assert } from 'node:assert'
 import { createHmac, randomBytes } from 'node:crypto'
@@ -17,8 +18,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { startService } from '../../src/service.ts'
+import { testedWorkers } from '../support/server-process.ts'
+import { startTestedService } from '../support/tested-service.ts'
 import { type Answer, sendRaw } from './http-client.ts'
 
 export type { Answer } from './http-client.ts'
@@ -49,7 +52,7 @@ async function openEndpoint(): Promise<Endpoint> {
   if (process.argv[1] === fileURLToPath(import.meta.url)) return endpointOf('http://127.0.0.1', account, key)
   const onDisk = process.env['PARTITA_WIRE_STORE'] === 'lmdb'
   const data = onDisk ? await mkdtemp(join(tmpdir(), 'partita-wire-')) : ':memory:'
-  const service = await startService({ data, accounts: `${account}:${key}` })
+  const service = await startTestedService({ data, accounts: `${account}:${key}` })
   after(async () => {
     await service.close()
     if (onDisk) await rm(data, { recursive: true })
@@ -84,6 +87,8 @@ export interface RequestOptions {
   readonly wholeTarget?: boolean
   readonly endpoint?: Endpoint
   readonly date?: string
+  /** Wait so long after the answer, where several processes serve: one has changed what others may remember. */
+  readonly settleMs?: number
 }
 
 export interface Request extends RequestOptions {
@@ -207,6 +212,7 @@ export async function exchange(sent: Request, mayClose = false): Promise<Answer>
   const { url } = sent.endpoint ?? endpoint
   const answer = await sendRaw(url, [bytesOf(sent)], { bodyless: sent.method === 'HEAD' })
   if (checksEnvelope) checkEnvelope(answer, sent, mayClose)
+  if (sent.settleMs !== undefined && testedWorkers !== undefined) await pause(sent.settleMs)
   return answer
 }
 

@@ -16,7 +16,10 @@ import { firstTableId, type TableId } from '../../model/table.ts'
 
 export type Environment = RootDatabase<Buffer, Uint8Array>
 
-const pageBytes = 8192
+/** A snapshot that stays until `done`. The address is lmdb-js's own, left out of its types. */
+export type ReadTransaction = ReturnType<Environment['useReadTransaction']> & { readonly address: number }
+
+export const pageBytes = 8192
 /** Address space, not memory or disk: the file grows as needed up to this. */
 const mapBytes = 2 ** 40
 /** Scans under way at once, in all processes together. */

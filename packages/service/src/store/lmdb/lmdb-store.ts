@@ -4,14 +4,24 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { clip, type EntityKey, firstPosition, type KeyRange, type PartitionKey } from '../../model/keys.ts'
+import {
+  clip,
+  type EntityKey,
+  firstPosition,
+  type KeyPosition,
+  type KeyRange,
+  type PartitionKey,
+} from '../../model/keys.ts'
 import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
 import type { Clock } from '../../model/ticks.ts'
 import type { CommitOutcome, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
-import { type Environment, entityKey, liveKey, openEnvironment } from './environment.ts'
+import { entityKey, liveKey, openEnvironment } from './environment.ts'
+import { openExitGate, removeExitGate } from './exit-gate.ts'
+import { snapshots } from './snapshot.ts'
+import type { Rows } from './tree.ts'
 import type { WriterOptions } from './writer.ts'
 import { commitPacker, type WriterAnswer, type WriterReport, type WriterRequest } from './writer-message.ts'
 
@@ -44,8 +54,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { clock, durability = 'sync', reserveBytes = reserveBytesDefault } = options
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
+  const openSnapshot = snapshots(environment, path)
+  const gate = openExitGate()
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
-    workerData: { path, durability, reserveBytes } satisfies WriterOptions,
+    workerData: { path, durability, reserveBytes, gate } satisfies WriterOptions,
   })
   const waiting = new Map<number, Waiting>()
   const packer = commitPacker()
@@ -58,7 +70,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   // Nobody waits for the thread to start: reads need none of it, and commits are queued for it.
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(error))
-  worker.on('exit', () => stop(closedError()))
+  worker.on('exit', () => {
+    removeExitGate(gate)
+    stop(closedError())
+  })
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
@@ -83,50 +98,37 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function visitRows(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
-    environment.resetReadTxn()
-    const transaction = environment.useReadTransaction()
-    let rows = 0
+    const rows = openSnapshot()
     let sliceUntilMs = performance.now() + sliceMs
     let position = firstPosition
     try {
       for (const range of ranges) {
         let rest = clip(range, position)
         while (rest !== undefined) {
-          const iterator = rowsOf(table, rest, transaction)[Symbol.iterator]()
-          rest = undefined
-          try {
-            for (;;) {
-              const step = iterator.next()
-              if (step.done) break
-              const goOn = visit(step.value.value)
-              if (goOn === 'stop') return
-              if (++rows % sliceRows === 0 && performance.now() > sliceUntilMs) {
-                await nextTurn()
-                if (closing) throw closedError()
-                sliceUntilMs = performance.now() + sliceMs
-              }
-              if (goOn !== 'next') {
-                position = goOn
-                rest = clip(range, position)
-                break
-              }
-            }
-          } finally {
-            iterator.return?.()
-          }
+          rows.seek(entityKey(table, rest.from), endKey(table, rest))
+          const goOn = await visitOn()
+          if (goOn === 'stop') return
+          if (goOn === 'end') break
+          position = goOn
+          rest = clip(range, position)
         }
       }
     } finally {
-      transaction.done()
+      rows.close()
     }
-  }
 
-  function rowsOf(table: TableId, range: KeyRange, transaction: Transaction) {
-    return environment.getRange({
-      start: entityKey(table, range.from),
-      end: range.until === undefined ? liveKey((table + 1) as TableId) : entityKey(table, range.until),
-      transaction,
-    })
+    /** Visits until there is no row or the visitor wants to go elsewhere, and lets others run in between. */
+    async function visitOn(): Promise<KeyPosition | 'stop' | 'end'> {
+      for (;;) {
+        const goOn = visitSlice(rows, visit, sliceUntilMs)
+        if (performance.now() > sliceUntilMs) {
+          await nextTurn()
+          if (closing) throw closedError()
+          sliceUntilMs = performance.now() + sliceMs
+        }
+        if (goOn !== 'next') return goOn
+      }
+    }
   }
 
   async function commit(
@@ -213,8 +215,19 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 }
 
+/** Visits rows until there is none, the visitor wants to go elsewhere, or, with `next`, the slice has passed. */
+function visitSlice(rows: Rows, visit: Visit, untilMs: number): ReturnType<Visit> | 'end' {
+  for (let visited = 1; rows.next(); visited++) {
+    const goOn = visit(rows.bytes, rows.at)
+    if (goOn !== 'next' || (visited % sliceRows === 0 && performance.now() > untilMs)) return goOn
+  }
+  return 'end'
+}
+
+function endKey(table: TableId, { until }: KeyRange): Uint8Array {
+  return until === undefined ? liveKey((table + 1) as TableId) : entityKey(table, until)
+}
+
 function closedError(): Error {
   return new Error('the store is closed')
 }
-
-type Transaction = ReturnType<Environment['useReadTransaction']>

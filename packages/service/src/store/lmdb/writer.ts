@@ -25,6 +25,7 @@ import {
   tableOfDropped,
   versionFact,
 } from './environment.ts'
+import { type ExitGate, passGate } from './exit-gate.ts'
 import {
   type PackedCommit,
   unpackCommits,
@@ -38,6 +39,7 @@ export interface WriterOptions {
   readonly path: string
   readonly durability: Durability
   readonly reserveBytes: number
+  readonly gate: ExitGate
 }
 
 /** Rows removed between two looks at the queue: a few milliseconds of work. */
@@ -47,7 +49,7 @@ const intervalMs = 1000
 const retryMs = 1000
 const unsynced: TransactionFlags = TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH
 
-const { path, durability, reserveBytes } = workerData as WriterOptions
+const { path, durability, reserveBytes, gate } = workerData as WriterOptions
 assert(parentPort !== null, 'the writer runs as a thread')
 const port = parentPort
 const environment = openEnvironment(path, { keys: true })
@@ -130,7 +132,7 @@ function onlyRemoves({ mutations }: PackedCommit): boolean {
 function transact(work: () => void): void {
   const nowMs = Date.now()
   const sync = durability === 'sync' || (durability === 'interval' && nowMs - lastSyncMs >= intervalMs)
-  environment.transactionSync(work, sync ? undefined : unsynced)
+  passGate(gate, () => environment.transactionSync(work, sync ? undefined : unsynced))
   if (sync) lastSyncMs = nowMs
   else if (durability === 'interval') syncSoon()
 }
@@ -148,7 +150,7 @@ function syncSoon(): void {
 }
 
 function syncNow(): void {
-  environment.transactionSync(() => put(versionFact, u64(readVersion())))
+  passGate(gate, () => environment.transactionSync(() => put(versionFact, u64(readVersion()))))
   lastSyncMs = Date.now()
 }
 

@@ -53,7 +53,7 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
       for (;;) {
         const slot = rows.slots[at]
         if (slot === undefined || (until !== undefined && slot >= until)) break
-        const goOn = visit(rows.records.get(slot) as EntityRecord)
+        const goOn = visit(rows.records.get(slot) as EntityRecord, 0)
         if (goOn === 'stop') return
         if (goOn !== 'next') position = goOn
         at = goOn === 'next' ? at + 1 : indexOf(rows.slots, slotOf(goOn))

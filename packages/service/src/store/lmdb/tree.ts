@@ -1,0 +1,221 @@
+/**
+ * LMDB's tree, read in place. A step of lmdb-js's own cursor calls into the binding and copies the record;
+ * a step here looks up where the record stands.
+ *
+ *   page    = number:u64 · txn:u64 · pad:u16 · flags:u16 · lower:u16 · upper:u16 · offset:u16* · free · node*
+ *   branch  = a page of nodes  page:u32 · pageHigh:u16 · keyBytes:u16 · key
+ *   leaf    = a page of nodes  valueBytes:u32 · flags:u16 · keyBytes:u16 · key · value
+ *   value   = the record, or, when too long, where it stands behind a page's header  page:u64 · …
+ *   meta    = number … upper · magic:u32 · format:u32 · address:u64 · mapBytes:u64 · db · db · last:u64 · txn:u64
+ *   db      = pad:u32 · flags:u16 · depth:u16 · branches:u64 · leaves:u64 · long:u64 · entries:u64 · root:u64
+ *
+ * Numbers are little endian. `lower` is twice the count of nodes, `offset` counts from the end of the header,
+ * nodes are in the order of their keys, and the first key of a branch is not to be looked at. Pages 0 and 1
+ * are metas, written in turn; their second db is ours, and the first holds the size of pages in `pad`.
+ * Source: mdb.c of LMDB 0.9.90 as in lmdb-js, file format 2.
+ */
+import { pageBytes } from './environment.ts'
+import type { MappedFile } from './mapped-file.ts'
+
+/** A cursor over the rows of one snapshot. */
+export interface Rows {
+  /** The row it stands on is the record that begins at `at` in `bytes`, until the next step. */
+  bytes: Buffer
+  at: number
+  /** Goes before the first row at or behind `from`; rows end before `until`. */
+  seek(from: Uint8Array, until: Uint8Array): void
+  /** Stands on the next row; false if there is none. */
+  next(): boolean
+  close(): void
+}
+
+const pageHeaderBytes = 24
+const nodeHeaderBytes = 8
+const branchFlag = 1
+const longFlag = 1
+
+/** What memory is fetched by. */
+const lineBytes = 64
+
+const magic = 0xbeefc0de
+const fileFormat = 2
+const metaFrom = pageHeaderBytes
+const mainFrom = metaFrom + 72
+const rootFrom = mainFrom + 40
+const metaTxnFrom = metaFrom + 128
+
+/**
+ * The roots that the file's metas name, newest first; none that is being written just now. The trees of both are
+ * whole, because after a crash LMDB may have to begin with either.
+ */
+export function rootsOf(map: MappedFile): number[] {
+  const metas = map.windowOf(0)
+  const found: [root: number, txn: bigint][] = []
+  for (const at of [0, pageBytes]) {
+    if (!isUnderstood(metas, at)) continue
+    const txn = metas.readBigUInt64LE(at + metaTxnFrom)
+    const root = u32(metas, at + rootFrom)
+    // A meta half written has its root before its transaction, so the root's page is younger than the meta.
+    if (isPage(map, root) && map.windowOf(root).readBigUInt64LE(map.offsetOf(root) + 8) <= txn)
+      found.push([root, txn])
+  }
+  return found.toSorted(([, a], [, b]) => (a > b ? -1 : 1)).map(([root]) => root)
+}
+
+/** Also that the tree is plain: no duplicates, and keys by their bytes. */
+function isUnderstood(metas: Buffer, at: number): boolean {
+  return (
+    u32(metas, at + metaFrom) === magic &&
+    u32(metas, at + metaFrom + 4) === fileFormat &&
+    u32(metas, at + metaFrom + 24) === pageBytes &&
+    u16(metas, at + mainFrom + 4) === 0
+  )
+}
+
+/** An empty tree has the root 2^64 − 1. */
+function isPage(map: MappedFile, page: number): boolean {
+  return page !== 0xffff_ffff && u32(map.windowOf(page), map.offsetOf(page)) === page
+}
+
+/** Rows of the tree at `root`. REQUIRES: a transaction keeps its snapshot while this is used. */
+export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
+  // The branches from the root to the leaf: each one's page, and which of its nodes leads on.
+  const pages: number[] = []
+  const indexes: number[] = []
+  let depth = 0
+  let leaf: Buffer = Buffer.alloc(0)
+  let leafFrom = 0
+  let index = 0
+  let end = 0
+  let isLast = true
+  let until: Uint8Array = leaf
+  const rows = { bytes: leaf, at: 0, touched: 0, seek, next }
+  return rows
+
+  function seek(from: Uint8Array, newUntil: Uint8Array): void {
+    until = newUntil
+    depth = 0
+    descend(root, from)
+  }
+
+  function next(): boolean {
+    // No leaf is empty, so one without rows is behind the end.
+    if (index >= end && (isLast || !nextLeaf() || index >= end)) return false
+    const node = nodeFrom(leaf, leafFrom, index++)
+    const value = node + nodeHeaderBytes + u16(leaf, node + 6)
+    if (((leaf[node + 4] as number) & longFlag) === 0) {
+      if (rows.bytes !== leaf) rows.bytes = leaf
+      rows.at = value
+    } else {
+      const page = u32(leaf, value)
+      rows.bytes = map.windowOf(page)
+      rows.at = map.offsetOf(page) + pageHeaderBytes
+    }
+    return true
+  }
+
+  function nextLeaf(): boolean {
+    while (depth > 0) {
+      const page = pages[depth - 1] as number
+      const bytes = map.windowOf(page)
+      const pageFrom = map.offsetOf(page)
+      const following = (indexes[depth - 1] as number) + 1
+      if (following < countOf(bytes, pageFrom)) {
+        indexes[depth - 1] = following
+        descend(u32(bytes, nodeFrom(bytes, pageFrom, following)), undefined)
+        return true
+      }
+      depth--
+    }
+    return false
+  }
+
+  /** To the leaf where `key` belongs, or to the first one. */
+  function descend(top: number, key: Uint8Array | undefined): void {
+    for (let page = top; ; ) {
+      const bytes = map.windowOf(page)
+      const pageFrom = map.offsetOf(page)
+      if ((u16(bytes, pageFrom + 18) & branchFlag) === 0) return enter(bytes, pageFrom, key)
+      const child = key === undefined ? 0 : childOf(bytes, pageFrom, key)
+      pages[depth] = page
+      indexes[depth] = child
+      depth++
+      page = u32(bytes, nodeFrom(bytes, pageFrom, child))
+    }
+  }
+
+  /** Keys are compared once for a leaf, not for each row. */
+  function enter(bytes: Buffer, pageFrom: number, key: Uint8Array | undefined): void {
+    const count = countOf(bytes, pageFrom)
+    leaf = bytes
+    leafFrom = pageFrom
+    isLast = count > 0 && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, count - 1), until) >= 0
+    end = isLast ? lowerBound(bytes, pageFrom, 0, count, until) : count
+    index = key === undefined ? 0 : lowerBound(bytes, pageFrom, 0, end, key)
+    rows.touched = touch(bytes, pageFrom, index, end)
+  }
+}
+
+/**
+ * A scan waits for memory more than for anything else. Looking at where each record of a leaf begins, as far as
+ * a filter is likely to read its keys and its table, has all of them fetched at once, where visiting would fetch
+ * them one after the other. The sum keeps the reads alive.
+ */
+function touch(bytes: Buffer, pageFrom: number, first: number, until: number): number {
+  const last = pageFrom + pageBytes - 1
+  let sum = 0
+  for (let i = first; i < until; i++) {
+    const node = nodeFrom(bytes, pageFrom, i)
+    const [second, third] = [Math.min(node + lineBytes, last), Math.min(node + 2 * lineBytes, last)]
+    sum += (bytes[node] as number) + (bytes[second] as number) + (bytes[third] as number)
+  }
+  return sum
+}
+
+/** The node whose subtree `key` belongs to. */
+function childOf(bytes: Buffer, pageFrom: number, key: Uint8Array): number {
+  const notBelow = lowerBound(bytes, pageFrom, 1, countOf(bytes, pageFrom), key)
+  const isExact =
+    notBelow < countOf(bytes, pageFrom) && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, notBelow), key) === 0
+  return isExact ? notBelow : notBelow - 1
+}
+
+/** The first of the nodes `from` to `until` whose key is not below `key`. */
+function lowerBound(bytes: Buffer, pageFrom: number, from: number, until: number, key: Uint8Array): number {
+  let [low, high] = [from, until]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareKeyAt(bytes, nodeFrom(bytes, pageFrom, middle), key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Negative if the node's key is below `key`. */
+function compareKeyAt(bytes: Buffer, node: number, key: Uint8Array): number {
+  const from = node + nodeHeaderBytes
+  const count = u16(bytes, node + 6)
+  const shared = Math.min(count, key.length)
+  for (let i = 0; i < shared; i++) {
+    const difference = (bytes[from + i] as number) - (key[i] as number)
+    if (difference !== 0) return difference
+  }
+  return count - key.length
+}
+
+function countOf(bytes: Buffer, pageFrom: number): number {
+  return u16(bytes, pageFrom + 20) >>> 1
+}
+
+function nodeFrom(bytes: Buffer, pageFrom: number, index: number): number {
+  const nodesFrom = pageFrom + pageHeaderBytes
+  return nodesFrom + u16(bytes, nodesFrom + 2 * index)
+}
+
+function u16(bytes: Buffer, at: number): number {
+  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
+}
+
+function u32(bytes: Buffer, at: number): number {
+  return (u16(bytes, at) | (u16(bytes, at + 2) << 16)) >>> 0
+}

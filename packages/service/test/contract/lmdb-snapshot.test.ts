@@ -1,0 +1,170 @@
+/** Rows read in place are the rows that lmdb-js's own cursor steps through, for as long as they are held. */
+import { strict as assert } from 'node:assert'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as passed } from 'node:timers/promises'
+import { recordAt, type EntityRecord } from '../../src/model/record.ts'
+import { type AccountName, parseTableName, type TableId } from '../../src/model/table.ts'
+import {
+  type Environment,
+  entityKey,
+  liveKey,
+  openEnvironment,
+  type ReadTransaction,
+} from '../../src/store/lmdb/environment.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { findMap, type MappedFile } from '../../src/store/lmdb/mapped-file.ts'
+import { rowsByCursor, rowsInPlace } from '../../src/store/lmdb/snapshot.ts'
+import type { Rows } from '../../src/store/lmdb/tree.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  any,
+  assertSame,
+  binary,
+  commit,
+  keyAt,
+  type Properties,
+  put,
+  remove,
+  text,
+} from '../support/entities.ts'
+import { type Random, seededRandom } from '../support/random.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { testClock } from '../support/test-clock.ts'
+import { longestKey } from './store-contract.ts'
+
+const account = 'snapshots' as AccountName
+const name = parseTableName('held')
+const partitions = ['', 'a', 'ab', 'p', 'p\u4e00', 'k'.repeat(1024), longestKey]
+
+describe('rows read in place', () => {
+  it('are those of the cursor, in any range, after any history', async (t) => {
+    const { store, table, environment, path } = await opened(t)
+    const random = seededRandom(7)
+    for (let round = 0; round < 60; round++) {
+      const partition = random.pick(partitions)
+      await commit(store, table, partition, changes(random, partition))
+      const { transaction, map } = begin(environment, path)
+      const inPlace = rowsInPlace(environment, transaction, map)
+      assert(inPlace !== undefined, 'neither meta is the one the transaction began with')
+      const byCursor = rowsByCursor(environment, transaction)
+      assertSame(read(inPlace, everyKey(table)), read(byCursor, everyKey(table)))
+      for (let ranges = 0; ranges < 10; ranges++) {
+        const range: Range = [bound(random, table), bound(random, table)]
+        range.sort(Buffer.compare)
+        assertSame(read(inPlace, range), read(byCursor, range))
+      }
+      // They share the transaction, which ends once.
+      byCursor.close()
+    }
+  })
+
+  it('stay while all of them are rewritten, removed, and their table is dropped', async (t) => {
+    const { store, table, environment, path } = await opened(t)
+    const random = seededRandom(8)
+    for (const partition of partitions) await commit(store, table, partition, changes(random, partition))
+    const { transaction, map } = begin(environment, path)
+    const rows = rowsInPlace(environment, transaction, map)
+    assert(rows !== undefined)
+    const before = read(rows, everyKey(table))
+    rows.seek(...everyKey(table))
+    const met: EntityRecord[] = []
+    for (let round = 0; round < 30; round++) {
+      for (let step = 0; step < before.length / 40; step++) {
+        assert(rows.next())
+        met.push(Buffer.from(recordAt(rows.bytes, rows.at)))
+      }
+      if (round === 25) assert(await store.drop(account, name))
+      if (round >= 25) await passed(20)
+      else await Promise.all(partitions.map((p) => commit(store, table, p, changes(random, p))))
+    }
+    while (rows.next()) met.push(Buffer.from(recordAt(rows.bytes, rows.at)))
+    assertSame(met, before)
+    rows.close()
+  })
+
+  it('are refused when the transaction is older than both metas, and the cursor takes their place', async (t) => {
+    const { store, table, environment, path } = await opened(t)
+    await commit(store, table, 'p', [put(keyAt('p', 'first'))])
+    const { transaction, map } = begin(environment, path)
+    for (let i = 0; i < 3; i++) await commit(store, table, 'p', [put(keyAt('p', `later${i}`))])
+    assert.equal(rowsInPlace(environment, transaction, map), undefined)
+    const rows = rowsByCursor(environment, transaction)
+    assert.equal(read(rows, everyKey(table)).length, 1)
+    rows.close()
+  })
+
+  it('need something in the file to find it by', async () => {
+    const path = await temporaryFolder()
+    const environment = openEnvironment(join(path, 'empty'), { keys: false })
+    const transaction = environment.useReadTransaction() as ReadTransaction
+    assert.equal(findMap(environment, transaction, join(path, 'empty')), undefined)
+    transaction.done()
+    await environment.close()
+  })
+})
+
+async function opened(t: TestContext) {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'tables')
+  const store: Store = await openLmdbStore({ path: folder, clock: testClock().read })
+  const table = await store.create(account, name)
+  assert(table !== undefined)
+  const environment = openEnvironment(path, { keys: false })
+  t.after(async () => {
+    await environment.close()
+    await store.close()
+  })
+  return { store, table, environment, path }
+}
+
+function begin(environment: Environment, path: string): { transaction: ReadTransaction; map: MappedFile } {
+  environment.resetReadTxn()
+  const transaction = environment.useReadTransaction() as ReadTransaction
+  const map = findMap(environment, transaction, path)
+  assert(map !== undefined, 'the map was not found')
+  return { transaction, map }
+}
+
+/** Rows of all lengths and shapes, some rewritten, some removed. */
+function changes(random: Random, partition: string) {
+  const rows = random.shuffled(Array.from({ length: 60 }, (_, i) => i)).slice(0, 30)
+  return rows.map((i) => {
+    const key = keyAt(partition, `${'r'.repeat(random.pick([1, 8, 900]))}${i}`)
+    return random.below(5) === 0 ? remove(key, any) : put(key, properties(random))
+  })
+}
+
+function properties(random: Random): Properties {
+  const shapes: readonly (() => Properties)[] = [
+    () => ({}),
+    () => ({ a: text('x'.repeat(random.below(300))) }),
+    () => ({ b: text('y'.repeat(random.below(3000))), a: text('') }),
+    () => ({ c: binary(random.below(5000)), b: text('z') }),
+    () => ({ d: binary(60_000) }),
+  ]
+  return random.pick(shapes)()
+}
+
+type Range = [from: Uint8Array, until: Uint8Array]
+
+function everyKey(table: TableId): Range {
+  return [liveKeyAfter(table), liveKey((table + 1) as TableId)]
+}
+
+/** Behind the mark that the table lives, which is no record. */
+function liveKeyAfter(table: TableId): Uint8Array {
+  return Buffer.concat([liveKey(table), Buffer.from([0])])
+}
+
+function bound(random: Random, table: TableId): Uint8Array {
+  const row = `${'r'.repeat(random.pick([0, 1, 8, 900]))}${random.below(70)}`
+  return entityKey(table, { partition: random.pick(partitions), row })
+}
+
+function read(rows: Rows, range: Range): EntityRecord[] {
+  const records: EntityRecord[] = []
+  rows.seek(...range)
+  while (rows.next()) records.push(Buffer.from(recordAt(rows.bytes, rows.at)))
+  return records
+}
