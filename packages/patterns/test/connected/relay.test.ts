@@ -364,6 +364,8 @@ const twice: Readonly<
   Record<string, readonly [before: readonly Person[], ...((world: Colleagues) => Promise<unknown>)[]]>
 > = {
   'comes and goes': [[], insert(jones), remove(jones)],
+  'comes, is shown and goes': [[], insert(jones), shownThen(remove(jones))],
+  'goes, is gone and comes': [[jones], remove(jones), shownThen(insert(jones))],
   'goes and comes': [[jones], remove(jones), insert(jones)],
   'changes to and fro': [[jones], put(renamed), put(jones)],
   'changes twice': [[jones], put(renamed), put({ ...jones, email: 'third@x', name: 'Third' })],
@@ -517,6 +519,14 @@ async function prepared({ before: start }: Pick<Scenario, 'before'>): Promise<Co
   for (const each of start) await world.people.insert(each)
   await world.relay.runOnce()
   return world
+}
+
+/** The other relay has done its work before the write as well as after it. */
+function shownThen(write: (world: Colleagues) => Promise<unknown>) {
+  return async (world: Colleagues): Promise<void> => {
+    await world.relay.runOnce()
+    await write(world)
+  }
 }
 
 function insert(person: Person) {
