@@ -6,6 +6,7 @@ import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { QueueServiceClient } from '@azure/storage-queue'
 import { randomBytes } from 'node:crypto'
 import { startService } from 'partita'
+import type * as azuriteModule from '../../packages/patterns/test/support/azurite.ts'
 import { managerOfDepartment, staffOfDepartment } from './definitions.ts'
 import { newMeter } from './meter.ts'
 
@@ -72,7 +73,7 @@ export async function openStage(): Promise<Stage> {
   }
 }
 
-type AzuriteModule = typeof import('../../packages/patterns/test/support/azurite.ts')
+type AzuriteModule = typeof azuriteModule
 
 /** The one the tests use. It is no part of what the library exports, so it is imported by its address. */
 async function azurite(): Promise<AzuriteModule> {

@@ -121,7 +121,9 @@ describe('a wide entity', () => {
           const found: unknown[] = []
           for await (const { etag: _, timestamp: __, ...each } of reports.query({ department }))
             found.push(each)
-          const expected = [...model].toSorted().map(([each, rest]) => ({ department, title: each, ...rest }))
+          const expected = [...model]
+            .toSorted(([a], [b]) => (a < b ? -1 : 1))
+            .map(([each, rest]) => ({ department, title: each, ...rest }))
           assert.deepEqual(found, expected)
         }
       }),
@@ -133,7 +135,7 @@ describe('a wide entity', () => {
     const client = await service.newTable()
     const reports = reportsOf(client)
     await reports.upsert({ department, title: 'Q3', summary: '0', body: '0' })
-    let writing = true
+    const writing = new AbortController()
     const seen = new Set<string>()
     const writer = (async () => {
       for (let turn = 1; turn <= 60; turn += 1) {
@@ -141,10 +143,10 @@ describe('a wide entity', () => {
         if (turn % 2 === 0) await reports.patch(q3, { summary: text, body: text })
         else await reports.upsert({ department, title: 'Q3', summary: text, body: text })
       }
-      writing = false
+      writing.abort()
     })()
     const mine = reportsOf(service.clientOf(client.tableName))
-    while (writing) {
+    while (!writing.signal.aborted) {
       const found = await mine.get(q3)
       assert.equal(found?.summary, found?.body)
       for await (const each of mine.query({ department })) assert.equal(each.summary, each.body)

@@ -97,7 +97,7 @@ describe('a wide entity', () => {
     const names = Array.from({ length: 100 }, (_, index) => `text${index}`)
     const properties = Object.fromEntries(names.map((name) => [name, string()]))
     const Huge = wide('Huge', {
-      properties: { id: int32(), ...properties } as { id: ReturnType<typeof int32> },
+      properties: { id: int32(), ...properties },
       partition: key('p'),
       row: key(digits('id', 3)),
       parts: 10,
@@ -179,7 +179,7 @@ describe('a wide definition', () => {
       () =>
         wide('W', {
           ...shape,
-          properties: { id: string(), ...many } as { id: ReturnType<typeof string> },
+          properties: { id: string(), ...many },
           parts: 2,
         }),
       { code: 'InvalidDefinition', message: /properties; a row holds 252/ },
