@@ -486,8 +486,10 @@ async function perform(
       const current = model.get(nameOf(each))
       const target = { ...each, id: each.to }
       if (current === undefined || model.has(nameOf(target))) return
-      const next = { ...current, id: each.to }
-      await people.change(current, (it) => it && { ...it, id: each.to })
+      // It takes an e-mail of its new number, because the old number may come again with the old one.
+      const changed = { id: each.to, email: `${each.department}${each.to}moved` }
+      const next = { ...current, ...changed }
+      await people.change(current, (it) => it && { ...it, ...changed })
       model.delete(nameOf(each))
       model.set(nameOf(target), next)
       return
