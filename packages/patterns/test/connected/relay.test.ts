@@ -364,6 +364,8 @@ const twice: Readonly<
   Record<string, readonly [before: readonly Person[], ...((world: Colleagues) => Promise<unknown>)[]]>
 > = {
   'comes and goes': [[], insert(jones), remove(jones)],
+  'comes, is shown and goes': [[], insert(jones), shownThen(remove(jones))],
+  'goes, is gone and comes': [[jones], remove(jones), shownThen(insert(jones))],
   'goes and comes': [[jones], remove(jones), insert(jones)],
   'changes to and fro': [[jones], put(renamed), put(jones)],
   'changes twice': [[jones], put(renamed), put({ ...jones, email: 'third@x', name: 'Third' })],
@@ -484,8 +486,10 @@ async function perform(
       const current = model.get(nameOf(each))
       const target = { ...each, id: each.to }
       if (current === undefined || model.has(nameOf(target))) return
-      const next = { ...current, id: each.to }
-      await people.change(current, (it) => it && { ...it, id: each.to })
+      // It takes an e-mail of its new number, because the old number may come again with the old one.
+      const changed = { id: each.to, email: `${each.department}${each.to}moved` }
+      const next = { ...current, ...changed }
+      await people.change(current, (it) => it && { ...it, ...changed })
       model.delete(nameOf(each))
       model.set(nameOf(target), next)
       return
@@ -517,6 +521,14 @@ async function prepared({ before: start }: Pick<Scenario, 'before'>): Promise<Co
   for (const each of start) await world.people.insert(each)
   await world.relay.runOnce()
   return world
+}
+
+/** The other relay has done its work before the write as well as after it. */
+function shownThen(write: (world: Colleagues) => Promise<unknown>) {
+  return async (world: Colleagues): Promise<void> => {
+    await world.relay.runOnce()
+    await write(world)
+  }
 }
 
 function insert(person: Person) {

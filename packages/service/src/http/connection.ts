@@ -128,7 +128,9 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
       last = cut || (unread === undefined && (finishing || ended))
       return last
     })
-    if (message === undefined || phase === 'leaving' || socket.destroyed) return
+    if (message === undefined) return
+    await endOfTurn()
+    if (phase === 'leaving' || socket.destroyed) return
     send(message, head.method === 'HEAD')
     if (last) leave()
     else if (socket.writableNeedDrain) socket.once('drain', next)
@@ -220,6 +222,22 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
     if (phase === 'waiting' || (phase === 'head' && unread === undefined)) socket.destroy()
   }
 }
+
+/**
+ * Answers leave when all that was received in this turn of the event loop has been looked at. Sent one by one,
+ * each would wake a client that has nothing else to do, which costs more than the sending itself.
+ */
+function endOfTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined
+      resolve()
+    })
+  })
+  return turn
+}
+
+let turn: Promise<void> | undefined
 
 const emptyLine = '\r\n\r\n'
 const lastChunk = '\r\n0\r\n\r\n'
