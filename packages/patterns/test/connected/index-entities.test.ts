@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { digits, entity, insert, int32, key, openTable, string, text } from '../../src/index.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-/** Its ids are so long that a row of a list holds about thirty of them. */
+/** Its ids are so long that a row of a list holds about eighty of them. */
 const Member = entity('Member', {
   properties: { club: string(), id: string(), name: string() },
   partition: key(text('club')),
@@ -12,7 +12,7 @@ const Member = entity('Member', {
   indexes: { namesakes: { row: key('name_', text('name')), list: true } },
 })
 const club = 'chess'
-const idOf = (number: number): string => `${number.toString().padStart(3, '0')}${'x'.repeat(900)}`
+const idOf = (number: number): string => `${number.toString().padStart(3, '0')}${'x'.repeat(400)}`
 
 let service: TestService
 before(async () => {
@@ -24,7 +24,7 @@ describe('a list in the partition', () => {
   it('goes on in further rows, and gives up those it no longer needs', async () => {
     const client = await service.newTable()
     const members = openTable(client).of(Member)
-    for (let number = 0; number < 80; number++)
+    for (let number = 0; number < 180; number++)
       await members.insert({ club, id: idOf(number), name: 'Jones' })
     const rows = async (): Promise<string[]> => {
       const found: string[] = []
@@ -37,9 +37,9 @@ describe('a list in the partition', () => {
     const all = await members.by('namesakes').get(key_)
     assert.deepEqual(
       all.map(({ id }) => id.slice(0, 3)),
-      Array.from({ length: 80 }, (_, number) => idOf(number).slice(0, 3)),
+      Array.from({ length: 180 }, (_, number) => idOf(number).slice(0, 3)),
     )
-    for (let number = 5; number < 80; number++) await members.remove({ club, id: idOf(number) })
+    for (let number = 5; number < 180; number++) await members.remove({ club, id: idOf(number) })
     assert.deepEqual(await rows(), ['name_Jones 0000'])
     assert.equal((await members.by('namesakes').keys(key_)).length, 5)
     await members.change({ club, id: idOf(0) }, (it) => it && { ...it, name: 'Jones 0000' })
