@@ -1,4 +1,5 @@
 /** What an error of the service's client means. */
+import { codeOf, statusOf } from '../refusal.ts'
 import { isOutcomeUnknown } from './watch.ts'
 
 export type Rejection = 'exists' | 'missing' | 'changed'
@@ -11,24 +12,16 @@ const rejections: Readonly<Record<string, Rejection>> = {
   ConditionNotMet: 'changed',
 }
 
-interface ServiceError {
-  readonly statusCode?: number
-  readonly code?: string
-  readonly message: string
-  readonly details?: { readonly odataError?: { readonly code?: string } }
-}
-
 /** Undefined for errors that are no verdict on a row: a missing table, a refused signature, a lost answer. */
 export function rejectionOf(error: unknown): Rejection | undefined {
-  const { code, details } = error as ServiceError
-  return rejections[details?.odataError?.code ?? code ?? '']
+  return rejections[codeOf(error) ?? '']
 }
 
 /** Which step of a transaction was refused: `2:The specified entity already exists.` */
 export function refusedStep(error: unknown): number {
-  return Number(/^(\d+):/.exec((error as ServiceError).message)?.[1] ?? 0)
+  return Number(/^(\d+):/.exec((error as Error).message)?.[1] ?? 0)
 }
 
 export function isAnswerLost(error: unknown): boolean {
-  return isOutcomeUnknown((error as ServiceError).statusCode)
+  return isOutcomeUnknown(statusOf(error))
 }
