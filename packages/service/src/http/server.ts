@@ -83,7 +83,8 @@ export function createHttpServer(context: ServerContext): HttpServer {
     if (path.startsWith('/-/')) return await ours(path, last)
     const answered = await answer(requestOf(exchange, certificates !== undefined), context)
     if (!body.isComplete()) await body.discarded()
-    if (socket.destroyed) return undefined
+    // The client has gone, or what it sent as a body was no HTTP and has been refused as that.
+    if (socket.destroyed || socket.writableEnded) return undefined
     const { reply, envelope } = answered
     const sent = head.knowsChunks ? reply : { ...reply, measured: true }
     context.log({ method, path, ms: performance.now() - startedMs, answer: answered })
