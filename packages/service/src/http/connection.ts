@@ -44,7 +44,6 @@ export interface Connection {
   look(nowMs: number): void
   /** Ends the connection: at once when nothing is under way, else behind the answer. */
   finish(): void
-  destroy(): void
 }
 
 /**
@@ -74,7 +73,7 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
   // What broke the connection off is of no use to anybody; that it is gone is told by `close`.
   socket.on('error', () => undefined)
   socket.on('close', () => body?.fail(new Error('the client has gone')))
-  return { look, finish, destroy: () => void socket.destroy() }
+  return { look, finish }
 
   function receive(bytes: Buffer): void {
     if (phase === 'leaving') return
