@@ -1,11 +1,11 @@
 /** The accounts this service knows, and the keys that prove ownership of them. */
-import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { AccountName } from '../model/table.ts'
+import { type HmacKey, hmacKey } from './hmac.ts'
 
 export interface Account {
   readonly name: AccountName
   /** One or two, equal in power, so that one can be replaced while the other is in use. */
-  readonly keys: readonly KeyObject[]
+  readonly keys: readonly HmacKey[]
 }
 
 export type Accounts = ReadonlyMap<string, Account>
@@ -38,12 +38,12 @@ export function parseAccounts(text: string): Accounts {
   return accounts
 }
 
-function parseAccountKey(name: string, text: string): KeyObject {
+function parseAccountKey(name: string, text: string): HmacKey {
   // The decoder skips what it does not know, so the shape is checked first.
   if (!base64Pattern.test(text)) throw new Error(`account '${name}': a key is not base64`)
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length < keyBytesMin) {
     throw new Error(`account '${name}': a key is shorter than ${keyBytesMin} bytes`)
   }
-  return createSecretKey(bytes)
+  return hmacKey(bytes)
 }

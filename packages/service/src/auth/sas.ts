@@ -1,9 +1,9 @@
 /** What both kinds of shared access signature have in common: a query that carries its own signature. */
-import type { KeyObject } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { Fault, faults } from '../model/faults.ts'
 import { parseTicks, type Ticks } from '../model/ticks.ts'
 import type { Account } from './accounts.ts'
+import type { HmacKey } from './hmac.ts'
 import type { SignedRequest } from './shared-key.ts'
 import { isSignature, isSignedBy, sign } from './signature.ts'
 
@@ -98,7 +98,7 @@ function numberOf(address: string): number {
 }
 
 /** A token as clients append it to an address. */
-export function tokenText(fields: Query, stringToSign: string, key: KeyObject): string {
+export function tokenText(fields: Query, stringToSign: string, key: HmacKey): string {
   return [...fields, ['sig', sign(key, stringToSign)] as const]
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')

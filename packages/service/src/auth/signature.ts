@@ -1,11 +1,12 @@
 /** Signatures: base64 of the HMAC-SHA256 of a text under an account key. */
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Account } from './accounts.ts'
+import { type HmacKey, hmacKey } from './hmac.ts'
 
 const signaturePattern = /^[A-Za-z0-9+/]{43}=$/
 
 /** An account nobody knows is checked against this, so that it takes as long and ends the same. */
-const nobodysKeys: readonly KeyObject[] = [createSecretKey(randomBytes(64))]
+const nobodysKeys: readonly HmacKey[] = [hmacKey(randomBytes(64))]
 
 /** The decoder skips what it does not know, so the shape is checked before anything is compared. */
 export function isSignature(text: string): boolean {
@@ -23,15 +24,11 @@ export function isSignedBy(
   let proven = false
   for (const text of texts) {
     for (const key of account?.keys ?? nobodysKeys)
-      proven = timingSafeEqual(digest(key, text), given) || proven
+      proven = timingSafeEqual(key.digest(text), given) || proven
   }
   return proven && account !== undefined
 }
 
-export function sign(key: KeyObject, text: string): string {
-  return digest(key, text).toString('base64')
-}
-
-function digest(key: KeyObject, text: string): Buffer {
-  return createHmac('sha256', key).update(text, 'utf8').digest()
+export function sign(key: HmacKey, text: string): string {
+  return key.digest(text).toString('base64')
 }

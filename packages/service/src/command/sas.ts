@@ -1,7 +1,7 @@
 /** `partita sas`: makes a shared access signature, for one table or for an account. */
-import type { KeyObject } from 'node:crypto'
 import { accountStringToSign } from '../auth/account-sas.ts'
 import { developmentAccount, parseAccounts } from '../auth/accounts.ts'
+import type { HmacKey } from '../auth/hmac.ts'
 import { parseAddresses, parseSasTime, tokenText } from '../auth/sas.ts'
 import { serviceStringToSign } from '../auth/service-sas.ts'
 import { parseTableName } from '../model/table.ts'
@@ -122,7 +122,7 @@ function text(given: Given, name: OptionName): string {
   return value
 }
 
-function readOwner(given: Given, environment: Environment): { account: string; key: KeyObject } {
+function readOwner(given: Given, environment: Environment): { account: string; key: HmacKey } {
   const accountsText = environment['PARTITA_ACCOUNTS'] ?? environment['AZURITE_ACCOUNTS']
   const accounts = parseAccounts(accountsText ?? `${developmentAccount.name}:${developmentAccount.key}`)
   const account = text(given, 'account') || [...accounts.keys()][0] || ''
