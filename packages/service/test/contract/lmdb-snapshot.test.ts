@@ -14,7 +14,7 @@ import {
 } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { findMap, type MappedFile } from '../../src/store/lmdb/mapped-file.ts'
-import { rowsByCursor, rowsInPlace } from '../../src/store/lmdb/snapshot.ts'
+import { rowsByCursor, rowsInPlace, snapshots } from '../../src/store/lmdb/snapshot.ts'
 import type { Rows } from '../../src/store/lmdb/tree.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -101,6 +101,40 @@ describe('rows read in place', () => {
     assert.equal(findMap(environment, transaction, join(path, 'empty')), undefined)
     transaction.done()
     await environment.close()
+  })
+})
+
+describe('single rows', () => {
+  it('are those the binding finds, after any history', async (t) => {
+    const { store, table, environment, path } = await opened(t)
+    const latest = snapshots(environment, path)
+    t.after(() => latest.close())
+    const random = seededRandom(9)
+    for (let round = 0; round < 60; round++) {
+      const partition = random.pick(partitions)
+      const group = changes(random, partition)
+      await commit(store, table, partition, group)
+      const written = group.map(({ row }) => entityKey(table, { partition, row }))
+      const others = Array.from({ length: 30 }, () => bound(random, table))
+      for (const key of random.shuffled([...written, ...others, liveKeyAfter(table), liveKey(0 as TableId)])) {
+        const row = latest.find(key)
+        const found = row === undefined ? undefined : Buffer.from(recordAt(row.bytes, row.at))
+        environment.resetReadTxn()
+        const expected = environment.get(key)
+        assert.deepEqual(found, expected === undefined ? undefined : Buffer.from(recordAt(expected, 0)))
+      }
+    }
+  })
+
+  it('hold no snapshot when nobody asks for them any more', async (t) => {
+    const { store, table, environment } = await opened(t)
+    const readers = () => environment.readerList().match(/\d+ +[0-9a-f]+ +\d+$/gm)?.length ?? 0
+    await commit(store, table, 'p', [put(keyAt('p', 'r'))])
+    await store.get(table, keyAt('p', 'r'))
+    assert.equal(readers(), 1)
+    for (let waited = 0; readers() > 0 && waited < 500; waited++) await passed(10)
+    assert.equal(readers(), 0)
+    assert(await store.get(table, keyAt('p', 'r')))
   })
 })
 

@@ -54,7 +54,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { clock, durability = 'sync', reserveBytes = reserveBytesDefault } = options
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
-  const openSnapshot = snapshots(environment, path)
+  const latest = snapshots(environment, path)
   const gate = openExitGate()
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
     workerData: { path, durability, reserveBytes, gate } satisfies WriterOptions,
@@ -77,12 +77,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   return { get, scan, commit, create, drop, close }
 
   async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
-    // A read transaction may be left from an earlier read; a new one sees what was acknowledged since.
-    environment.resetReadTxn()
-    const view = environment.get(entityKey(table, key))
-    if (view === undefined) return undefined
-    const record = Buffer.allocUnsafe(recordBytes(view))
-    view.copy(record, 0, 0, record.length)
+    const row = latest.find(entityKey(table, key))
+    if (row === undefined) return undefined
+    const record = Buffer.allocUnsafe(recordBytes(row.bytes, row.at))
+    row.bytes.copy(record, 0, row.at, row.at + record.length)
     return record
   }
 
@@ -98,7 +96,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 
   async function visitRows(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
-    const rows = openSnapshot()
+    const rows = latest.open()
     let sliceUntilMs = performance.now() + sliceMs
     let position = firstPosition
     try {
@@ -163,6 +161,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
       post({ kind: 'close' })
       await exited
     }
+    latest.close()
     await environment.close()
   }
 

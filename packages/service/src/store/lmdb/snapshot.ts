@@ -1,15 +1,32 @@
-/** Rows as they were at one moment, for as long as a scan takes. */
+/** Rows as they were at one moment: for as long as a scan takes, or for a single look. */
 import { type Environment, type ReadTransaction, versionFact } from './environment.ts'
 import { findMap, type MappedFile } from './mapped-file.ts'
-import { type Rows, rootsOf, treeRows } from './tree.ts'
+import { findRow, latestTxn, type Root, type Row, type Rows, rootsOf, treeRows } from './tree.ts'
 
-/** Opens snapshots of the latest commit. Whoever opens one closes it. */
-export function snapshots(environment: Environment, path: string): () => Rows {
+export interface Snapshots {
+  /** The rows of the latest commit. Whoever opens them closes them. */
+  open(): Rows
+  /** One row of the latest commit, valid until the caller gives way. */
+  find(key: Uint8Array): Row | undefined
+  close(): void
+}
+
+/**
+ * How often it is looked whether single rows are still asked for. While they are, and nothing is committed, they are
+ * found in one snapshot: opening it takes longer than finding a row. A snapshot nobody uses would only keep the writer
+ * from using pages again.
+ */
+const lookMs = 10
+
+export function snapshots(environment: Environment, path: string): Snapshots {
   let map: MappedFile | undefined
-  return () => {
-    // A read transaction may be left from an earlier read; a new one sees what was acknowledged since.
-    environment.resetReadTxn()
-    const transaction = environment.useReadTransaction() as ReadTransaction
+  let held: { readonly transaction: ReadTransaction; readonly root: Root } | undefined
+  let used = false
+  let looking: NodeJS.Timeout | undefined
+  return { open, find, close }
+
+  function open(): Rows {
+    const transaction = begin()
     try {
       map ??= findMap(environment, transaction, path)
       const inPlace = map === undefined ? undefined : rowsInPlace(environment, transaction, map)
@@ -19,10 +36,72 @@ export function snapshots(environment: Environment, path: string): () => Rows {
       throw error
     }
   }
+
+  function find(key: Uint8Array): Row | undefined {
+    const root = latestRoot()
+    if (map !== undefined && root !== undefined) return findRow(map, root.page, key)
+    environment.resetReadTxn()
+    const bytes = environment.get(key)
+    return bytes === undefined ? undefined : { bytes, at: 0 }
+  }
+
+  /** Undefined if it cannot be told. */
+  function latestRoot(): Root | undefined {
+    used = true
+    if (held !== undefined && map !== undefined && latestTxn(map) === held.root.txn) return held.root
+    letGo()
+    const transaction = begin()
+    try {
+      map ??= findMap(environment, transaction, path)
+      const root = map === undefined ? undefined : rootOf(environment, transaction, map)
+      if (root === undefined) transaction.done()
+      else hold(transaction, root)
+      return root
+    } catch (error) {
+      transaction.done()
+      throw error
+    }
+  }
+
+  function hold(transaction: ReadTransaction, root: Root): void {
+    held = { transaction, root }
+    looking ??= setInterval(() => {
+      if (!used) close()
+      used = false
+    }, lookMs).unref()
+  }
+
+  function letGo(): void {
+    held?.transaction.done()
+    held = undefined
+  }
+
+  function close(): void {
+    clearInterval(looking)
+    looking = undefined
+    letGo()
+  }
+
+  /** A read transaction may be left from an earlier read; a new one sees what was acknowledged since. */
+  function begin(): ReadTransaction {
+    environment.resetReadTxn()
+    return environment.useReadTransaction() as ReadTransaction
+  }
+}
+
+/** The transaction's rows, read from the map; undefined if they cannot be told from others. */
+export function rowsInPlace(
+  environment: Environment,
+  transaction: ReadTransaction,
+  map: MappedFile,
+): Rows | undefined {
+  const root = rootOf(environment, transaction, map)
+  if (root === undefined) return undefined
+  return Object.assign(treeRows(map, root.page), { close: () => transaction.done() })
 }
 
 /**
- * The transaction's rows, read from the map. lmdb-js does not tell which of the file's two metas a transaction
+ * The tree a transaction sees. lmdb-js does not tell which of the file's two metas a transaction
  * began with: it is the one in whose tree the last version handed out is the one the transaction sees. A meta may
  * be in the file while it is still being synced, and must not be read before it counts as committed.
  *
@@ -31,24 +110,16 @@ export function snapshots(environment: Environment, path: string): () => Rows {
  *
  * Undefined if neither meta is the one, as when two commits ended since the transaction began.
  */
-export function rowsInPlace(
-  environment: Environment,
-  transaction: ReadTransaction,
-  map: MappedFile,
-): Rows | undefined {
+function rootOf(environment: Environment, transaction: ReadTransaction, map: MappedFile): Root | undefined {
   const version = environment.get(versionFact, { transaction })
   if (version === undefined) return undefined
-  for (const root of rootsOf(map)) {
-    const rows = treeRows(map, root)
-    rows.seek(versionFact, afterVersionFact)
-    if (rows.next() && version.compare(rows.bytes, rows.at, rows.at + versionBytes, 0, versionBytes) === 0)
-      return Object.assign(rows, { close: () => transaction.done() })
-  }
-  return undefined
+  return rootsOf(map).find(({ page }) => {
+    const row = findRow(map, page, versionFact)
+    return row !== undefined && version.compare(row.bytes, row.at, row.at + versionBytes, 0, versionBytes) === 0
+  })
 }
 
 const versionBytes = 8
-const afterVersionFact = Buffer.concat([versionFact, Buffer.from([0])])
 
 /** The same rows by lmdb-js's own cursor: several times slower, and always possible. */
 export function rowsByCursor(environment: Environment, transaction: ReadTransaction): Rows {

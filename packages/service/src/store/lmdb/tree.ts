@@ -44,22 +44,33 @@ const mainFrom = metaFrom + 72
 const rootFrom = mainFrom + 40
 const metaTxnFrom = metaFrom + 128
 
+/** A tree of the file, and the transaction that left it. */
+export interface Root {
+  readonly page: number
+  readonly txn: number
+}
+
 /**
  * The roots that the file's metas name, newest first; none that is being written just now. The trees of both are
  * whole, because after a crash LMDB may have to begin with either.
  */
-export function rootsOf(map: MappedFile): number[] {
+export function rootsOf(map: MappedFile): Root[] {
   const metas = map.windowOf(0)
-  const found: [root: number, txn: bigint][] = []
+  const found: Root[] = []
   for (const at of [0, pageBytes]) {
     if (!isUnderstood(metas, at)) continue
-    const txn = metas.readBigUInt64LE(at + metaTxnFrom)
-    const root = u32(metas, at + rootFrom)
+    const txn = u64(metas, at + metaTxnFrom)
+    const page = u32(metas, at + rootFrom)
     // A meta half written has its root before its transaction, so the root's page is younger than the meta.
-    if (isPage(map, root) && map.windowOf(root).readBigUInt64LE(map.offsetOf(root) + 8) <= txn)
-      found.push([root, txn])
+    if (isPage(map, page) && u64(map.windowOf(page), map.offsetOf(page) + 8) <= txn) found.push({ page, txn })
   }
-  return found.toSorted(([, a], [, b]) => (a > b ? -1 : 1)).map(([root]) => root)
+  return found.toSorted((a, b) => b.txn - a.txn)
+}
+
+/** The latest transaction that the file knows of, perhaps before it counts as committed. */
+export function latestTxn(map: MappedFile): number {
+  const metas = map.windowOf(0)
+  return Math.max(u64(metas, metaTxnFrom), u64(metas, pageBytes + metaTxnFrom))
 }
 
 /** Also that the tree is plain: no duplicates, and keys by their bytes. */
@@ -75,6 +86,34 @@ function isUnderstood(metas: Buffer, at: number): boolean {
 /** An empty tree has the root 2^64 − 1. */
 function isPage(map: MappedFile, page: number): boolean {
   return page !== 0xffff_ffff && u32(map.windowOf(page), map.offsetOf(page)) === page
+}
+
+/** Where a record begins. */
+export interface Row {
+  readonly bytes: Buffer
+  readonly at: number
+}
+
+/** The row of `key` in the tree at `root`. REQUIRES: a transaction keeps its snapshot while the row is used. */
+export function findRow(map: MappedFile, root: number, key: Uint8Array): Row | undefined {
+  for (let page = root; ; ) {
+    const bytes = map.windowOf(page)
+    const pageFrom = map.offsetOf(page)
+    if (!isBranch(bytes, pageFrom)) {
+      const index = lowerBound(bytes, pageFrom, 0, countOf(bytes, pageFrom), key)
+      return index < countOf(bytes, pageFrom) ? rowAt(map, bytes, nodeFrom(bytes, pageFrom, index), key) : undefined
+    }
+    page = u32(bytes, nodeFrom(bytes, pageFrom, childOf(bytes, pageFrom, key)))
+  }
+}
+
+/** The row of a leaf's node, if that has this key. */
+function rowAt(map: MappedFile, bytes: Buffer, node: number, key: Uint8Array): Row | undefined {
+  if (compareKeyAt(bytes, node, key) !== 0) return undefined
+  const at = node + nodeHeaderBytes + key.length
+  if (!isLong(bytes, node)) return { bytes, at }
+  const page = u32(bytes, at)
+  return { bytes: map.windowOf(page), at: map.offsetOf(page) + pageHeaderBytes }
 }
 
 /** Rows of the tree at `root`. REQUIRES: a transaction keeps its snapshot while this is used. */
@@ -103,7 +142,7 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     if (index >= end && (isLast || !nextLeaf() || index >= end)) return false
     const node = nodeFrom(leaf, leafFrom, index++)
     const value = node + nodeHeaderBytes + u16(leaf, node + 6)
-    if (((leaf[node + 4] as number) & longFlag) === 0) {
+    if (!isLong(leaf, node)) {
       if (rows.bytes !== leaf) rows.bytes = leaf
       rows.at = value
     } else {
@@ -135,7 +174,7 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     for (let page = top; ; ) {
       const bytes = map.windowOf(page)
       const pageFrom = map.offsetOf(page)
-      if ((u16(bytes, pageFrom + 18) & branchFlag) === 0) return enter(bytes, pageFrom, key)
+      if (!isBranch(bytes, pageFrom)) return enter(bytes, pageFrom, key)
       const child = key === undefined ? 0 : childOf(bytes, pageFrom, key)
       pages[depth] = page
       indexes[depth] = child
@@ -212,10 +251,23 @@ function nodeFrom(bytes: Buffer, pageFrom: number, index: number): number {
   return nodesFrom + u16(bytes, nodesFrom + 2 * index)
 }
 
+function isBranch(bytes: Buffer, pageFrom: number): boolean {
+  return (u16(bytes, pageFrom + 18) & branchFlag) !== 0
+}
+
+function isLong(bytes: Buffer, node: number): boolean {
+  return ((bytes[node + 4] as number) & longFlag) !== 0
+}
+
 function u16(bytes: Buffer, at: number): number {
   return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
 }
 
 function u32(bytes: Buffer, at: number): number {
   return (u16(bytes, at) | (u16(bytes, at + 2) << 16)) >>> 0
+}
+
+/** Of numbers that stay below 2^53, as those of transactions do. */
+function u64(bytes: Buffer, at: number): number {
+  return u32(bytes, at) + u32(bytes, at + 4) * 2 ** 32
 }
