@@ -222,10 +222,25 @@ function childOf(bytes: Buffer, pageFrom: number, key: Uint8Array): number {
 /** The first of the nodes `from` to `until` whose key is not below `key`. */
 function lowerBound(bytes: Buffer, pageFrom: number, from: number, until: number, key: Uint8Array): number {
   let [low, high] = [from, until]
+  // How many bytes `key` shares with the keys around those in question: as many as it shares with each of them.
+  let [sharedBelow, sharedAbove] = [0, 0]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (compareKeyAt(bytes, nodeFrom(bytes, pageFrom, middle), key) < 0) low = middle + 1
-    else high = middle
+    const node = nodeFrom(bytes, pageFrom, middle)
+    const keyFrom = node + nodeHeaderBytes
+    const count = u16(bytes, node + 6)
+    const most = Math.min(count, key.length)
+    let shared = Math.min(sharedBelow, sharedAbove)
+    while (shared < most && bytes[keyFrom + shared] === key[shared]) shared++
+    const isBelow =
+      shared < most ? (bytes[keyFrom + shared] as number) < (key[shared] as number) : count < key.length
+    if (isBelow) {
+      low = middle + 1
+      sharedBelow = shared
+    } else {
+      high = middle
+      sharedAbove = shared
+    }
   }
   return low
 }
