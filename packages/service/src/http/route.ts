@@ -186,19 +186,24 @@ function parseResource(resource: string): {
 function closingParenthesis(resource: string, open: number): number {
   let quoted = false
   for (let i = open + 1; i < resource.length; i++) {
-    if (resource[i] === "'") quoted = !quoted
-    else if (resource[i] === ')' && !quoted) return i
+    const unit = resource.charCodeAt(i)
+    if (unit === quote) quoted = !quoted
+    else if (unit === closing && !quoted) return i
   }
   throw new Fault('InvalidInput', syntax)
 }
 
-function parseKeys(text: string): NamedKey[] {
+const quote = 0x27
+const closing = 0x29
+
+function parseKeys(list: string): NamedKey[] {
   const keys: NamedKey[] = []
   keyPattern.lastIndex = 0
   for (;;) {
-    const match = keyPattern.exec(text)
+    const match = keyPattern.exec(list)
     if (match === null) throw new Fault('InvalidInput', syntax)
-    keys.push({ name: match[1], value: (match[2] ?? '').replaceAll("''", "'") })
+    const text = match[2] ?? ''
+    keys.push({ name: match[1], value: text.includes("''") ? text.replaceAll("''", "'") : text })
     if (match[3] === '') return keys
   }
 }

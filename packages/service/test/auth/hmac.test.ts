@@ -30,11 +30,7 @@ test('every length around the ends of blocks, and one beyond the room there is a
 
 test('test cases 1, 2 and 6 of RFC 4231', () => {
   const cases = [
-    [
-      Buffer.alloc(20, 0x0b),
-      'Hi There',
-      'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
-    ],
+    [Buffer.alloc(20, 0x0b), 'Hi There', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],
     [
       Buffer.from('Jefe'),
       'what do ya want for nothing?',

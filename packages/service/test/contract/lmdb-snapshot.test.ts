@@ -116,7 +116,12 @@ describe('single rows', () => {
       await commit(store, table, partition, group)
       const written = group.map(({ row }) => entityKey(table, { partition, row }))
       const others = Array.from({ length: 30 }, () => bound(random, table))
-      for (const key of random.shuffled([...written, ...others, liveKeyAfter(table), liveKey(0 as TableId)])) {
+      for (const key of random.shuffled([
+        ...written,
+        ...others,
+        liveKeyAfter(table),
+        liveKey(0 as TableId),
+      ])) {
         const row = latest.find(key)
         const found = row === undefined ? undefined : Buffer.from(recordAt(row.bytes, row.at))
         environment.resetReadTxn()

@@ -115,7 +115,9 @@ function rootOf(environment: Environment, transaction: ReadTransaction, map: Map
   if (version === undefined) return undefined
   return rootsOf(map).find(({ page }) => {
     const row = findRow(map, page, versionFact)
-    return row !== undefined && version.compare(row.bytes, row.at, row.at + versionBytes, 0, versionBytes) === 0
+    return (
+      row !== undefined && version.compare(row.bytes, row.at, row.at + versionBytes, 0, versionBytes) === 0
+    )
   })
 }
 

@@ -101,7 +101,9 @@ export function findRow(map: MappedFile, root: number, key: Uint8Array): Row | u
     const pageFrom = map.offsetOf(page)
     if (!isBranch(bytes, pageFrom)) {
       const index = lowerBound(bytes, pageFrom, 0, countOf(bytes, pageFrom), key)
-      return index < countOf(bytes, pageFrom) ? rowAt(map, bytes, nodeFrom(bytes, pageFrom, index), key) : undefined
+      return index < countOf(bytes, pageFrom)
+        ? rowAt(map, bytes, nodeFrom(bytes, pageFrom, index), key)
+        : undefined
     }
     page = u32(bytes, nodeFrom(bytes, pageFrom, childOf(bytes, pageFrom, key)))
   }
