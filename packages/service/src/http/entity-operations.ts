@@ -19,7 +19,7 @@ import {
   updateCondition,
 } from './conditions.ts'
 import { requireJson } from './content-type.ts'
-import { entityDocument, entityLink } from './entity-json.ts'
+import { entityAddress, entityDocument } from './entity-json.ts'
 import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
 import { readSelect, type Select } from './options.ts'
 import { type EntityBody, readEntity } from './read-entity.ts'
@@ -77,7 +77,7 @@ export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
   encode(written, call) {
     const { key } = written.write
     const etag = etagOf(written.version)
-    const location = `${call.target.base}/${entityLink(call.route.table, key)}`
+    const location = entityAddress(call.target.base, call.route.table, key)
     if (call.preference === 'return-no-content') {
       const preferenceApplied = call.preference
       return { status: 204, noCache: true, preferenceApplied, etag, location, dataServiceId: location }
