@@ -71,7 +71,7 @@ export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
     forbidConditions(call.headers)
     requireJson(call.headers)
     if (call.preference !== 'return-no-content') levelOf(call.format)
-    return readEntity(body)
+    return readEntity(body, 'given')
   },
   prepare: (entity) => insertEntity(entity.partition, entity.row, entity.properties),
   encode(written, call) {
@@ -106,7 +106,7 @@ function updateWrite(
     decode(call, body) {
       const when = updateCondition(call.headers, call.version, resourceOf(call))
       requireJson(call.headers)
-      return { when, entity: readEntity(body) }
+      return { when, entity: readEntity(body, 'by name') }
     },
     // The address names the entity; keys in the body are not looked at.
     prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
