@@ -110,7 +110,13 @@ function updateWrite(
     },
     // The address names the entity; keys in the body are not looked at.
     prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
-    encode: ({ version }, call) => ({ ...noContent(call), etag: etagOf(version) }),
+    // Spelled out: spreading objects was a twentieth of the time of a merge.
+    encode({ version }, { preference: preferenceApplied }) {
+      const etag = etagOf(version)
+      return preferenceApplied === undefined
+        ? { status: 204, noCache: true, etag }
+        : { status: 204, noCache: true, preferenceApplied, etag }
+    },
   }
 }
 
@@ -118,17 +124,13 @@ export const deleteEntityWrite: WriteSteps<EntityRoute, Condition> = {
   preferences: [],
   decode: (call) => deleteCondition(call.headers, resourceOf(call)),
   prepare: (when, { route }) => deleteEntity(route.key, when),
-  encode: (_written, call) => noContent(call),
+  encode: () => ({ status: 204, noCache: true }),
 }
 
 export const insertEntitySteps = singly(insertEntityWrite)
 export const replaceEntitySteps = singly(replaceEntityWrite)
 export const mergeEntitySteps = singly(mergeEntityWrite)
 export const deleteEntitySteps = singly(deleteEntityWrite)
-
-function noContent(call: Call): Reply {
-  return { status: 204, noCache: true, ...applied(call) }
-}
 
 function applied({ preference }: Call): Pick<Reply, 'preferenceApplied'> {
   return preference === undefined ? {} : { preferenceApplied: preference }
