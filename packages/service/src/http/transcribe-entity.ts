@@ -151,8 +151,7 @@ function valueUntil(body: Buffer, from: number, part: Part): number {
 
 function stringUntil(body: Buffer, from: number, { name, type }: Part): number {
   if (body[from] !== quote) return -1
-  let at = from + 1
-  while (at < body.length && isPlainByte[body[at] as number] === 1) at++
+  const at = plainUntil(body, from + 1)
   if (body[at] !== quote) return -1
   const isPlain =
     type === undefined ||
@@ -212,10 +211,42 @@ function isDigits(body: Buffer, from: number, until: number): boolean {
   return from < until
 }
 
+// Four bytes in a turn: in these two loops, where most of the time goes, a turn costs as much as a comparison.
+
+/** Behind the characters that stand for themselves between quotes. */
+function plainUntil(body: Buffer, from: number): number {
+  const last = body.length - 4
+  let at = from
+  while (
+    at <= last &&
+    (plain(body, at) & plain(body, at + 1) & plain(body, at + 2) & plain(body, at + 3)) === 1
+  ) {
+    at += 4
+  }
+  while (at < body.length && plain(body, at) === 1) at++
+  return at
+}
+
+function plain(body: Buffer, at: number): number {
+  return isPlainByte[body[at] as number] as number
+}
+
 function standsAt(body: Buffer, at: number, expected: Uint8Array): boolean {
-  if (at + expected.length > body.length) return false
-  for (let i = 0; i < expected.length; i++) if (body[at + i] !== expected[i]) return false
+  const { length } = expected
+  if (at + length > body.length) return false
+  let i = 0
+  for (; i + 4 <= length; i += 4) {
+    const from = at + i
+    const first = unlike(body, from, expected, i) | unlike(body, from + 1, expected, i + 1)
+    if ((first | unlike(body, from + 2, expected, i + 2) | unlike(body, from + 3, expected, i + 3)) !== 0)
+      return false
+  }
+  for (; i < length; i++) if (body[at + i] !== expected[i]) return false
   return true
+}
+
+function unlike(body: Buffer, at: number, expected: Uint8Array, i: number): number {
+  return (body[at] as number) ^ (expected[i] as number)
 }
 
 function wordUntil(body: Buffer, from: number, word: Uint8Array): number {
