@@ -138,7 +138,8 @@ export function tableLink(name: string): string {
 /** Where the entity is found: its link below the address of the account. */
 export function entityAddress(base: string, table: string, { partition, row }: EntityKey): string {
   if (partition !== addressed.partition || table !== addressed.table || base !== addressed.base) {
-    const lead = `${base}/${table}(PartitionKey='${keyLiteral(partition)}',RowKey='`
+    // Joined, it is one piece of memory; concatenated, it would be put together anew in each answer.
+    const lead = [base, '/', table, "(PartitionKey='", keyLiteral(partition), "',RowKey='"].join('')
     addressed = { partition, table, base, lead }
   }
   return `${addressed.lead}${keyLiteral(row)}')`

@@ -8,7 +8,8 @@ export function etagOf(version: Version): string {
   const seconds = formatSeconds(version)
   if (seconds !== etagSeconds) {
     etagSeconds = seconds
-    etagLead = `W/"datetime'${escapeColons(seconds)}`
+    // Joined, it is one piece of memory; concatenated, it would be put together anew in each answer.
+    etagLead = [`W/"datetime'`, escapeColons(seconds)].join('')
   }
   return `${etagLead}${formatFraction(version)}'"`
 }
