@@ -147,8 +147,13 @@ async function writeTogether(
   for (const [index, part] of parts.entries()) {
     // Met before the operation too many is looked at, so the last good one dresses it.
     if (index === limits.groupMutationsMax) throw invalid(tooManyText)
-    const read = readCall(part, index, writes, outer, progress, operation)
-    operation = read instanceof Promise ? await read : read
+    if (operation !== undefined && differOnlyInBody(operation.part, part)) {
+      progress.stage = 'early'
+      progress.index = index
+    } else {
+      const read = readCall(part, index, writes, outer, progress, operation)
+      operation = read instanceof Promise ? await read : read
+    }
     const { steps, call } = operation
     const input = steps.decode(call, part.body) //                                    400 412 415
     progress.stage = 'late'
@@ -193,10 +198,14 @@ interface PartCall<S> {
   readonly call: Call
 }
 
+function differOnlyInBody(a: PartRequest, b: PartRequest): boolean {
+  return a.rawHeaders === b.rawHeaders && a.target === b.target && a.method === b.method
+}
+
 /**
  * The line of answer.ts for one operation, without what the batch around it has settled. Its credentials, host,
  * dates and version are not looked at. Operations of a group are mostly alike, so what the one before found out
- * is taken over where it fits, and all of it where only the bodies differ.
+ * is taken over where it fits.
  */
 function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   part: PartRequest,
@@ -208,11 +217,6 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
 ): PartCall<S> | Promise<PartCall<S>> {
   const sameHeaders = part.rawHeaders === before?.part.rawHeaders
   const sameTarget = part.target === before?.part.target
-  if (before !== undefined && sameHeaders && sameTarget && part.method === before.part.method) {
-    progress.stage = 'early'
-    progress.index = index
-    return before
-  }
   const headers = readContext(part, index, progress, sameHeaders ? before?.call.headers : undefined) // 400
   const target =
     before !== undefined && sameTarget ? before.call.target : readPartTarget(part.target, outer.target) // 400

@@ -135,8 +135,21 @@ export function tableLink(name: string): string {
   return `Tables('${name}')`
 }
 
+/** Where the entity is found: its link below the address of the account. */
+export function entityAddress(base: string, table: string, { partition, row }: EntityKey): string {
+  if (partition !== addressed.partition || table !== addressed.table || base !== addressed.base) {
+    // Joined, it is one piece of memory; concatenated, it would be put together anew in each answer.
+    const lead = [base, '/', table, "(PartitionKey='", keyLiteral(partition), "',RowKey='"].join('')
+    addressed = { partition, table, base, lead }
+  }
+  return `${addressed.lead}${keyLiteral(row)}')`
+}
+
+/** Entities of a group differ in nothing but their rows. */
+let addressed = { partition: '', table: '', base: '', lead: '' }
+
 /** `people(PartitionKey='p',RowKey='r')`, quotes doubled and the rest percent-encoded. */
-export function entityLink(table: string, key: EntityKey): string {
+function entityLink(table: string, key: EntityKey): string {
   return `${table}(PartitionKey='${keyLiteral(key.partition)}',RowKey='${keyLiteral(key.row)}')`
 }
 

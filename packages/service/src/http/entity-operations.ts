@@ -19,7 +19,7 @@ import {
   updateCondition,
 } from './conditions.ts'
 import { requireJson } from './content-type.ts'
-import { entityDocument, entityLink } from './entity-json.ts'
+import { entityAddress, entityDocument } from './entity-json.ts'
 import { contentTypeOf, levelOf, type MetadataLevel } from './format.ts'
 import { readSelect, type Select } from './options.ts'
 import { type EntityBody, readEntity } from './read-entity.ts'
@@ -71,13 +71,13 @@ export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
     forbidConditions(call.headers)
     requireJson(call.headers)
     if (call.preference !== 'return-no-content') levelOf(call.format)
-    return readEntity(body)
+    return readEntity(body, 'given')
   },
   prepare: (entity) => insertEntity(entity.partition, entity.row, entity.properties),
   encode(written, call) {
     const { key } = written.write
     const etag = etagOf(written.version)
-    const location = `${call.target.base}/${entityLink(call.route.table, key)}`
+    const location = entityAddress(call.target.base, call.route.table, key)
     if (call.preference === 'return-no-content') {
       const preferenceApplied = call.preference
       return { status: 204, noCache: true, preferenceApplied, etag, location, dataServiceId: location }
@@ -106,11 +106,17 @@ function updateWrite(
     decode(call, body) {
       const when = updateCondition(call.headers, call.version, resourceOf(call))
       requireJson(call.headers)
-      return { when, entity: readEntity(body) }
+      return { when, entity: readEntity(body, 'by name') }
     },
     // The address names the entity; keys in the body are not looked at.
     prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
-    encode: ({ version }, call) => ({ ...noContent(call), etag: etagOf(version) }),
+    // Spelled out: spreading objects was a twentieth of the time of a merge.
+    encode({ version }, { preference: preferenceApplied }) {
+      const etag = etagOf(version)
+      return preferenceApplied === undefined
+        ? { status: 204, noCache: true, etag }
+        : { status: 204, noCache: true, preferenceApplied, etag }
+    },
   }
 }
 
@@ -118,17 +124,13 @@ export const deleteEntityWrite: WriteSteps<EntityRoute, Condition> = {
   preferences: [],
   decode: (call) => deleteCondition(call.headers, resourceOf(call)),
   prepare: (when, { route }) => deleteEntity(route.key, when),
-  encode: (_written, call) => noContent(call),
+  encode: () => ({ status: 204, noCache: true }),
 }
 
 export const insertEntitySteps = singly(insertEntityWrite)
 export const replaceEntitySteps = singly(replaceEntityWrite)
 export const mergeEntitySteps = singly(mergeEntityWrite)
 export const deleteEntitySteps = singly(deleteEntityWrite)
-
-function noContent(call: Call): Reply {
-  return { status: 204, noCache: true, ...applied(call) }
-}
 
 function applied({ preference }: Call): Pick<Reply, 'preferenceApplied'> {
   return preference === undefined ? {} : { preferenceApplied: preference }

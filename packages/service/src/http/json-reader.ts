@@ -113,6 +113,11 @@ function readWord(cursor: JsonCursor, kind: 'boolean' | 'null', word: string): J
 
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
+export function isNumber(text: string): boolean {
+  numberPattern.lastIndex = 0
+  return numberPattern.test(text) && numberPattern.lastIndex === text.length
+}
+
 function readNumber(cursor: JsonCursor): JsonScalar {
   const { text, at } = cursor
   numberPattern.lastIndex = at

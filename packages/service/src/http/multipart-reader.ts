@@ -97,9 +97,16 @@ function readChangeSet(whole: Piece, boundary: string): PartRequest[] {
 interface Operation extends PartRequest {
   readonly line: string
   readonly headers: Headers
+  /** Line and headers as they stood, with the blank line behind them; empty if there was none. */
+  readonly text: string
 }
 
 function readOperation(piece: Piece, before: Operation | undefined): Operation {
+  if (before !== undefined && repeats(piece, before.text)) {
+    const { method, target, rawHeaders, contentId, line, headers, text } = before
+    return { method, target, rawHeaders, contentId, body: bodyOf(piece), line, headers, text }
+  }
+  const from = piece.at
   let line = nextLine(piece)
   while (line === '') line = nextLine(piece)
   line ??= ''
@@ -107,16 +114,21 @@ function readOperation(piece: Piece, before: Operation | undefined): Operation {
   const headers = readHeaders(piece, before?.headers)
   const rawHeaders = headers.raw
   const contentId = headers === before?.headers ? before.contentId : contentIdOf(rawHeaders)
+  const text = headers.text === '' ? '' : piece.body.toString('latin1', from, piece.at)
+  return { method, target, rawHeaders, contentId, body: bodyOf(piece), line, headers, text }
+}
+
+function bodyOf(piece: Piece): Buffer {
   skipBreaks(piece)
-  return {
-    method,
-    target,
-    rawHeaders,
-    contentId,
-    body: piece.body.subarray(piece.at, piece.until),
-    line,
-    headers,
-  }
+  return piece.body.subarray(piece.at, piece.until)
+}
+
+/** Whether `text` is what comes next, which then counts as read. */
+function repeats(piece: Piece, text: string): boolean {
+  const until = piece.at + text.length
+  if (text === '' || until > piece.until || piece.text.slice(piece.at, until) !== text) return false
+  piece.at = until
+  return true
 }
 
 function contentIdOf(raw: readonly string[]): string | undefined {
@@ -177,14 +189,8 @@ interface Headers {
 
 /** Up to the blank line that ends them, or the end of the part. Most repeat those of the part before. */
 function readHeaders(piece: Piece, before: Headers | undefined): Headers {
-  const { text, at: from } = piece
-  if (before !== undefined && before.text !== '') {
-    const until = from + before.text.length
-    if (until <= piece.until && text.slice(from, until) === before.text) {
-      piece.at = until
-      return before
-    }
-  }
+  if (before !== undefined && repeats(piece, before.text)) return before
+  const from = piece.at
   const raw: string[] = []
   let bytes = 0
   let line = nextLine(piece)
@@ -197,7 +203,7 @@ function readHeaders(piece: Piece, before: Headers | undefined): Headers {
     if (!token.test(name) || !fieldText.test(value)) throw malformed()
     raw.push(name, value)
   }
-  return { raw, text: line === undefined ? '' : text.slice(from, piece.at) }
+  return { raw, text: line === undefined ? '' : piece.body.toString('latin1', from, piece.at) }
 }
 
 const lineFeed = 0x0a
@@ -207,7 +213,7 @@ const hyphen = 0x2d
 /** A part of the batch, and how far it has been read. */
 interface Piece {
   readonly body: Buffer
-  /** The whole body, one character a byte. */
+  /** The whole body, one character a byte. A slice of it would keep all of it in memory until the commit. */
   readonly text: string
   at: number
   readonly until: number
@@ -248,15 +254,16 @@ function beforeBreak(text: string, at: number): number {
   return text.charCodeAt(at - 2) === carriageReturn ? at - 2 : at - 1
 }
 
-/** The next line without its break; undefined at the end. */
+/** The next line without its break, in memory of its own; undefined at the end. */
 function nextLine(piece: Piece): string | undefined {
-  const { text, at: from } = piece
+  const { body, text, at: from } = piece
   if (from >= piece.until) return undefined
   const found = text.indexOf('\n', from)
   const until = found < 0 || found > piece.until ? piece.until : found
   if (until - from > limits.requestLineBytesMax) throw malformed()
   piece.at = until + 1
-  return text.slice(from, text.charCodeAt(until - 1) === carriageReturn && until > from ? until - 1 : until)
+  const broken = until > from && text.charCodeAt(until - 1) === carriageReturn
+  return body.toString('latin1', from, broken ? until - 1 : until)
 }
 
 function skipBreaks(piece: Piece): void {

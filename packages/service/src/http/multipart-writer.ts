@@ -54,11 +54,8 @@ function writeParts(sink: ByteSink, before: string, replies: readonly PartReply[
     if (of === undefined || !beginAlike(of, part)) head = before + headText(part)
     of = part
     sink.write(head)
-    sink.write(tailText(reply))
-    if (reply.body !== undefined) {
-      sink.write(typeof reply.body === 'object' ? reply.body.toString('latin1') : reply.body)
-    }
-    sink.write('\r\n')
+    const { body = '' } = reply
+    sink.write(`${tailText(reply)}${typeof body === 'string' ? body : body.toString('latin1')}\r\n`)
   }
 }
 
@@ -93,7 +90,11 @@ function headText({ reply, contentId }: PartReply): string {
 
 /** The headers that differ from entity to entity, and the blank line behind them. */
 function tailText({ location, dataServiceId, etag }: Reply): string {
-  return `${header('Location', location)}${header('DataServiceId', dataServiceId)}${header('ETag', etag)}\r\n`
+  let text = ''
+  if (location !== undefined) text += `Location: ${location}\r\n`
+  if (dataServiceId !== undefined) text += `DataServiceId: ${dataServiceId}\r\n`
+  if (etag !== undefined) text += `ETag: ${etag}\r\n`
+  return `${text}\r\n`
 }
 
 /** The version an answer needs: JSON came with the third, and so did preferences. */

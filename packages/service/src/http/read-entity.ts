@@ -1,41 +1,43 @@
 /**
  * Reads an entity from a JSON body. JSON.parse will not do: it keeps the last of two equal members, and
- * turns `5.0` and `5` into one number although they are different types here. Values are not made: what a
- * client writes is mostly what a record holds, and is only checked.
+ * turns `5.0` and `5` into one number although they are different types here.
  */
 import { unreachable } from '../model/brand.ts'
-import { normalDoubleText } from '../model/double-text.ts'
 import { Fault, inputTexts } from '../model/faults.ts'
-import { jsonString } from '../model/json-text.ts'
 import type { PropertyText } from '../model/record.ts'
-import { normalTimeText } from '../model/ticks.ts'
-import type { EdmType } from '../model/values.ts'
-import { type Outline, readOutline, valuesBy } from './entity-outline.ts'
+import { type Outline, readOutline, type Slot, valuesBy } from './entity-outline.ts'
 import { type JsonScalar, openJson } from './json-reader.ts'
+import { readValue } from './read-value.ts'
+import { type PropertyOrder, type Transcript, transcriptOf } from './transcribe-entity.ts'
 
 /** What a body says, before any rule about entities is applied to it. */
 export interface EntityBody {
   readonly partition: string | undefined
   readonly row: string | undefined
-  /** In the body's order; nulls are left out, as they mean "absent". */
-  readonly properties: readonly PropertyText[]
+  /** Nulls are left out, as they mean "absent". Texts are in the body's order, content in the order asked for. */
+  readonly properties: readonly PropertyText[] | Buffer
 }
 
-const guidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const integerPattern = /^-?\d+$/
-/** As String would write it, and too short to be out of range. */
-const normalInt64Pattern = /^(?:0|-?[1-9]\d{0,17})$/
-const decimalPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-const int32Min = -0x8000_0000
-const int32Max = 0x7fff_ffff
+export function readEntity(body: Buffer, order: PropertyOrder): EntityBody {
+  for (let i = 0; i < knownOutlines.length; i++) {
+    const entity = (knownOutlines[i] as KnownOutline).transcripts[order]?.(body)
+    if (entity !== undefined) {
+      moveUp(i)
+      return entity
+    }
+  }
+  return readEntityText(body, order)
+}
 
-export function readEntity(body: Buffer): EntityBody {
+/** The reader that all others must agree with. A transcript in `order` is made of an outline met again. */
+export function readEntityText(body: Buffer, order?: PropertyOrder): EntityBody {
   const cursor = openJson(body)
-  for (const [i, outline] of knownOutlines.entries()) {
+  for (const [i, { outline, transcripts }] of knownOutlines.entries()) {
     const values = valuesBy(outline, cursor)
     if (values !== undefined) {
-      if (i > 0) [knownOutlines[i - 1], knownOutlines[i]] = [outline, knownOutlines[i - 1] as Outline]
+      // Making one takes longer than reading, so an outline met once has none.
+      if (order !== undefined && !(order in transcripts)) transcripts[order] = transcriptOf(outline, order)
+      moveUp(i)
       return entityBy(outline, values)
     }
     cursor.at = 0
@@ -45,18 +47,30 @@ export function readEntity(body: Buffer): EntityBody {
   return entityBy(outline, values)
 }
 
+interface KnownOutline {
+  readonly outline: Outline
+  readonly transcripts: Partial<Record<PropertyOrder, Transcript | undefined>>
+}
+
 /**
  * Those met often come first: each moves up when it is met, and a new one takes the last place. A body that has
  * none of them is read as a whole, so few are enough.
  */
-const knownOutlines: Outline[] = []
+const knownOutlines: KnownOutline[] = []
 const outlinesMax = 4
 /** An outline keeps the text it was cut out of in memory. */
 const outlinedBytesMax = 65_536
 
 function remember(outline: Outline): void {
   if (knownOutlines.length === outlinesMax) knownOutlines.pop()
-  knownOutlines.push(outline)
+  knownOutlines.push({ outline, transcripts: {} })
+}
+
+function moveUp(i: number): void {
+  if (i === 0) return
+  const [above, met] = knownOutlines.slice(i - 1, i + 1) as [KnownOutline, KnownOutline]
+  knownOutlines[i - 1] = met
+  knownOutlines[i] = above
 }
 
 function entityBy({ slots }: Outline, values: readonly JsonScalar[]): EntityBody {
@@ -77,9 +91,7 @@ function entityBy({ slots }: Outline, values: readonly JsonScalar[]): EntityBody
         row = keyText(value, slot.type)
         break
       case 'property':
-        properties.push(
-          slot.type === undefined ? inferred(slot.name, value) : converted(slot.name, value, slot.type),
-        )
+        properties.push(readProperty(slot, value))
         break
       default:
         unreachable(slot.role)
@@ -88,105 +100,15 @@ function entityBy({ slots }: Outline, values: readonly JsonScalar[]): EntityBody
   return { partition, row, properties }
 }
 
+function readProperty({ name, type }: Slot, value: JsonScalar): PropertyText {
+  const property = readValue(name, value, type)
+  if (property === undefined) throw conversionFault()
+  return property
+}
+
 function keyText({ kind, text }: JsonScalar, type: string | undefined): string {
   if (kind !== 'string' || (type !== undefined && type !== 'Edm.String')) throw conversionFault()
   return text
-}
-
-/** A property whose type its value tells. */
-function inferred(name: string, value: JsonScalar): PropertyText {
-  const { kind, text } = value
-  switch (kind) {
-    case 'string':
-      return stringProperty(name, value)
-    case 'boolean':
-      return property(name, 'Edm.Boolean', text, false)
-    case 'number': {
-      if (integerPattern.test(text)) {
-        const number = Number(text)
-        // An integer has no negative zero.
-        if (number === 0) return property(name, 'Edm.Int32', '0', false)
-        if (number >= int32Min && number <= int32Max) return property(name, 'Edm.Int32', text, false)
-      }
-      return doubleProperty(name, text)
-    }
-    case 'null':
-      throw new Error('null is no value')
-    default:
-      return unreachable(kind)
-  }
-}
-
-/** A property of the type its annotation gives. */
-function converted(name: string, value: JsonScalar, type: string): PropertyText {
-  const { kind, text } = value
-  switch (type) {
-    case 'Edm.String':
-      if (kind !== 'string') break
-      return stringProperty(name, value)
-    case 'Edm.Binary':
-      if (kind !== 'string' || !base64Pattern.test(text)) break
-      return binaryProperty(name, text)
-    case 'Edm.Boolean': {
-      const lower = text.toLowerCase()
-      if (kind === 'number' || (lower !== 'true' && lower !== 'false')) break
-      return property(name, type, lower, false)
-    }
-    case 'Edm.DateTime': {
-      const time = kind === 'string' ? normalTimeText(text) : undefined
-      if (time === undefined) break
-      return property(name, type, time, true)
-    }
-    case 'Edm.Double':
-      if (kind === 'boolean') break
-      if (text === 'NaN' || text === 'Infinity' || text === '-Infinity') {
-        return property(name, type, text, true)
-      }
-      if (!decimalPattern.test(text)) break
-      return doubleProperty(name, text)
-    case 'Edm.Guid':
-      if (kind !== 'string' || !guidPattern.test(text)) break
-      return property(name, type, text.toLowerCase(), true)
-    case 'Edm.Int32': {
-      const number = Number(text)
-      if (kind === 'boolean' || !integerPattern.test(text)) break
-      if (number < int32Min || number > int32Max) break
-      return property(name, type, String(number + 0), false)
-    }
-    case 'Edm.Int64': {
-      // A bare number would have lost digits on its way through most clients.
-      if (kind !== 'string') break
-      if (normalInt64Pattern.test(text)) return property(name, type, text, true)
-      if (!integerPattern.test(text) || text.length > 20) break
-      const number = BigInt(text)
-      if (BigInt.asIntN(64, number) !== number) break
-      return property(name, type, String(number), true)
-    }
-    default:
-      break
-  }
-  throw conversionFault()
-}
-
-function property(name: string, type: EdmType, text: string, quoted: boolean): PropertyText {
-  return { name, type, text, quoted, units: 0 }
-}
-
-function stringProperty(name: string, { text, plain }: JsonScalar): PropertyText {
-  const json = plain ? text : jsonString(text).slice(1, -1)
-  return { name, type: 'Edm.String', text: json, quoted: true, units: text.length }
-}
-
-/** REQUIRES: base64. What lies in the bits behind the last byte is not kept. */
-function binaryProperty(name: string, text: string): PropertyText {
-  const value = Buffer.from(text, 'base64')
-  return { name, type: 'Edm.Binary', text: value.toString('base64'), quoted: true, units: value.length }
-}
-
-/** REQUIRES: a decimal. */
-function doubleProperty(name: string, text: string): PropertyText {
-  if (!Number.isFinite(Number(text))) throw conversionFault()
-  return property(name, 'Edm.Double', normalDoubleText(text), false)
 }
 
 function conversionFault(): Fault {

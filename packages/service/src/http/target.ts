@@ -77,33 +77,35 @@ export function readPartTarget(text: string, outer: Target): Target {
   if (!visible.test(text) || text.includes('#')) throw new Fault('InvalidUri')
   const mark = text.indexOf('?')
   const address = mark < 0 ? text : text.slice(0, mark)
-  const query = readQuery(mark < 0 ? '' : text.slice(mark + 1))
-  const { account } = outer
+  const query = mark < 0 ? noQuery : readQuery(text.slice(mark + 1))
+  const { account, secondary } = outer
   const absolute = absoluteForm.exec(address)
   if (absolute === null) {
     const path = address.startsWith('/') ? address : `/${address}`
     const named = isPathStyle(outer) ? accountInPath(path, account) : undefined
     const rawPath = named === undefined ? path : path.slice(named.length + 1)
-    return { ...outer, rawPath, resource: decodePath(rawPath), query }
+    return { account, secondary, rawPath, resource: decodePath(rawPath), query, base: outer.base }
   }
   const [, scheme = '', host = '', path = ''] = absolute
   if (!authority.test(host)) throw new Fault('InvalidUri')
   const origin = `${scheme.toLowerCase()}://${host}`
   const hosted = host === authorityOf(outer) ? !isPathStyle(outer) : nameInHost(host, account)
-  if (hosted) return { ...outer, rawPath: path, resource: decodePath(path), query, base: origin }
+  if (hosted) return { account, secondary, rawPath: path, resource: decodePath(path), query, base: origin }
   const named = accountInPath(`${path}/`, account)
   if (named === undefined) throw new Fault('InvalidInput')
   const rawPath = path.slice(named.length + 1)
-  return { ...outer, rawPath, resource: decodePath(rawPath), query, base: `${origin}/${named}` }
+  return { account, secondary, rawPath, resource: decodePath(rawPath), query, base: `${origin}/${named}` }
 }
 
 /** The base of a target is `scheme://authority`, and in path style has the account behind it. */
 function authorityOf({ base }: Target): string {
-  return base.split('/', 3)[2] ?? ''
+  const from = base.indexOf('//') + 2
+  const until = base.indexOf('/', from)
+  return until < 0 ? base.slice(from) : base.slice(from, until)
 }
 
 function isPathStyle({ base }: Target): boolean {
-  return base.split('/').length > 3
+  return base.includes('/', base.indexOf('//') + 2)
 }
 
 function nameInHost(host: string, account: string): boolean {

@@ -16,9 +16,23 @@ const earliestDateTime = '1601'
 /** Refuses an entity that breaks a limit. Which refusal wins when several apply is fixed by this order. */
 export function checkEntity(key: EntityKey, properties: readonly PropertyText[]): void {
   if (properties.length > limits.propertiesMax) throw new Fault('TooManyProperties')
-  for (const { name } of properties) checkName(name)
+  for (const { name } of properties) {
+    const fault = faultOfName(name)
+    if (fault !== undefined) throw fault
+  }
   if (entityBytes(key, properties) > limits.entityBytesMax) throw new Fault('EntityTooLarge')
-  for (const property of properties) checkValue(property)
+  for (const property of properties) {
+    const fault = faultOfValue(property)
+    if (fault !== undefined) throw fault
+  }
+}
+
+/** Whether no rule speaks against an entity with properties of these names. */
+export function areLegalNames(properties: readonly { readonly name: string }[]): boolean {
+  return (
+    properties.length <= limits.propertiesMax &&
+    properties.every(({ name }) => faultOfName(name) === undefined)
+  )
 }
 
 /** An entity's size by the protocol's formula; the Timestamp does not count. */
@@ -28,20 +42,22 @@ export function entityBytes(key: EntityKey, properties: readonly PropertyText[])
   return bytes
 }
 
-function checkName(name: string): void {
-  if (name.length > limits.propertyNameCharactersMax) throw new Fault('PropertyNameTooLong')
-  if (!isName(name)) throw new Fault('PropertyNameInvalid')
+function faultOfName(name: string): Fault | undefined {
+  if (name.length > limits.propertyNameCharactersMax) return new Fault('PropertyNameTooLong')
+  return isName(name) ? undefined : new Fault('PropertyNameInvalid')
 }
 
 const isName = nameFacts((name) => plainName.test(name) || anyName.test(name))
 
-function checkValue({ name, type, text, units }: PropertyText): void {
-  if (type === 'Edm.String' && units > limits.stringCharactersMax) throw new Fault('PropertyValueTooLarge')
-  if (type === 'Edm.Binary' && units > limits.binaryBytesMax) throw new Fault('PropertyValueTooLarge')
+/** What a value by itself is refused for. */
+export function faultOfValue({ name, type, text, units }: PropertyText): Fault | undefined {
+  if (type === 'Edm.String' && units > limits.stringCharactersMax) return new Fault('PropertyValueTooLarge')
+  if (type === 'Edm.Binary' && units > limits.binaryBytesMax) return new Fault('PropertyValueTooLarge')
   if (type === 'Edm.DateTime' && text < earliestDateTime) {
     const shown = formatTicksInvariant(parseTicks(text) as Ticks)
-    throw new Fault('OutOfRangeInput', {
+    return new Fault('OutOfRangeInput', {
       text: `The '${name}' parameter of value '${shown}' is out of range.`,
     })
   }
+  return undefined
 }

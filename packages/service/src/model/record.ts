@@ -97,6 +97,106 @@ export function encodeTexts(properties: readonly PropertyText[]): Buffer {
   return writeContent(entries, text)
 }
 
+/** A property whose values are copied from bodies that are written alike. */
+export interface CopiedProperty {
+  readonly name: string
+  readonly type: EdmType
+  readonly quoted: boolean
+  /** Which of the values in a body is its own. */
+  readonly place: number
+  /** What stands before the value in a body. */
+  readonly lead: string
+}
+
+/** Where the values of a body stand, quotes included, and the codes of their types. */
+export interface ValuePlaces {
+  readonly from: Int32Array
+  readonly until: Int32Array
+  readonly type: Uint8Array
+}
+
+/**
+ * Makes content of these properties, from bodies in which their values stand as they will in the record. Where a
+ * body has the record's text between two values as well, all is copied as one run: mostly the whole entity.
+ */
+export function contentCopier(
+  properties: readonly CopiedProperty[],
+): (body: Buffer, places: ValuePlaces) => Buffer {
+  const members = properties.map(copiedMember)
+  const runs = runsOf(members)
+  const head = writeContent(members, '')
+  return (body, { from, until, type }) => {
+    let bytes = head.length
+    for (const { place, lead } of members) {
+      bytes += lead.length + (until[place] as number) - (from[place] as number)
+    }
+    const content = Buffer.allocUnsafe(bytes)
+    let at = copyBytes(head, 0, head.length, content, 0)
+    for (const { lead, leadBytes, first, last } of runs) {
+      at = copyBytes(lead, 0, lead.length, content, at)
+      at = copyBytes(body, (from[first] as number) - leadBytes, until[last] as number, content, at)
+    }
+    at = contentHeaderBytes
+    let memberFrom = 1
+    for (const { place, lead, annotated } of members) {
+      content[at + 4] = (annotated ? 0x80 : 0) | (type[place] as number)
+      content[at + 5] = memberFrom >>> 16
+      content[at + 6] = memberFrom >>> 8
+      content[at + 7] = memberFrom
+      memberFrom += lead.length + (until[place] as number) - (from[place] as number)
+      at += entryBytes
+    }
+    return content
+  }
+}
+
+interface CopiedMember extends Entry {
+  readonly place: number
+  /** What stands before the value in a record, and whether it stands there in a body, too. */
+  readonly lead: string
+  readonly alike: boolean
+}
+
+function copiedMember(property: CopiedProperty): CopiedMember {
+  const name = nameOf(property.name)
+  const type = typeCodes[property.type]
+  const annotated = isAnnotated(property)
+  const lead = annotated ? annotatedLead(name, type).slice(0, -1) : name.lead
+  return { name, type, annotated, memberFrom: 0, place: property.place, lead, alike: lead === property.lead }
+}
+
+/** Values from `first` to `last`, copied together. */
+interface Run {
+  /** What is written before them, or else how much is copied before them. */
+  readonly lead: Buffer
+  readonly leadBytes: number
+  readonly first: number
+  last: number
+}
+
+function runsOf(members: readonly CopiedMember[]): Run[] {
+  const runs: Run[] = []
+  for (const { place, lead, alike } of members) {
+    const before = runs.at(-1)
+    if (alike && before?.last === place - 1) {
+      before.last = place
+    } else {
+      const leadBytes = alike ? lead.length : 0
+      runs.push({ lead: Buffer.from(alike ? '' : lead), leadBytes, first: place, last: place })
+    }
+  }
+  return runs
+}
+
+/** Returns where the copy ends. A call into the runtime costs more than it saves where there is little to copy. */
+function copyBytes(source: Buffer, from: number, until: number, target: Buffer, at: number): number {
+  if (until - from > loopBytesMax) return at + source.copy(target, at, from, until)
+  for (let i = from; i < until; i++) target[at + i - from] = source[i] as number
+  return at + until - from
+}
+
+const loopBytesMax = 64
+
 /** What the encoding of a property takes from its name alone. */
 interface EncodedName {
   /** As it stands in the text, without quotes. */

@@ -18,10 +18,7 @@ export const ticksMax = (3_155_378_976_000_000_000n - 1n) as Ticks
 
 /** `2020-12-18T17:08:59.8611145Z`, trailing zeros of the fraction and an empty fraction left out. */
 export function formatTicks(ticks: Ticks): string {
-  const seconds = formatSeconds(ticks)
-  const fraction = fractionOf(ticks)
-  if (fraction === 0) return `${seconds}Z`
-  return `${seconds}.${trimZeros(fraction.toString().padStart(7, '0'))}Z`
+  return `${formatSeconds(ticks)}${formatFraction(ticks)}`
 }
 
 /** As formatTicks, but always with seven digits: the form error messages use. */
@@ -115,7 +112,8 @@ let secondFrom = 0n
 let secondUntil = 0n
 let secondText = ''
 
-function formatSeconds(ticks: Ticks): string {
+/** `2020-12-18T17:08:59`, the beginning of formatTicks. */
+export function formatSeconds(ticks: Ticks): string {
   if (ticks < secondFrom || ticks >= secondUntil) {
     const seconds = ticks / BigInt(ticksPerSecond)
     secondText = isoSeconds(new Date((Number(seconds) - unixEpochSeconds) * 1000))
@@ -123,6 +121,12 @@ function formatSeconds(ticks: Ticks): string {
     secondUntil = secondFrom + BigInt(ticksPerSecond)
   }
   return secondText
+}
+
+/** `.8611145Z`, the end of formatTicks. REQUIRES: formatSeconds was asked for the same ticks last. */
+export function formatFraction(ticks: Ticks): string {
+  const fraction = fractionOf(ticks)
+  return fraction === 0 ? 'Z' : `.${trimZeros(fraction.toString().padStart(7, '0'))}Z`
 }
 
 /** Ticks since the second began. REQUIRES: formatSeconds was asked for the same ticks last. */

@@ -83,7 +83,7 @@ export function valueText(value: Value): string {
 }
 
 /** Whether a reader needs the type beside the value: strings, booleans, Int32 and finite doubles show theirs. */
-export function isAnnotated({ type, quoted }: ValueText): boolean {
+export function isAnnotated({ type, quoted }: Pick<ValueText, 'type' | 'quoted'>): boolean {
   return quoted && type !== 'Edm.String'
 }
 

@@ -7,15 +7,21 @@ import type { EntityWrite } from './write-entities.ts'
 
 const absent: Condition = { kind: 'absent' }
 
-/** A new entity. Its properties keep the order its client gave them. */
+/** A new entity. Its properties keep the order its client gave them. Content was checked by who made it. */
 export function insertEntity(
   partition: string | undefined,
   row: string | undefined,
-  properties: readonly PropertyText[],
+  properties: readonly PropertyText[] | Buffer,
 ): EntityWrite {
   if (partition === undefined || row === undefined) throw new Fault('PropertiesNeedValue')
   const key = { partition: parsePartitionKey(partition), row: parseRowKey(row) }
-  checkEntity(key, properties)
+  let content: Buffer
+  if (Buffer.isBuffer(properties)) {
+    content = properties
+  } else {
+    checkEntity(key, properties)
+    content = encodeTexts(properties)
+  }
   return {
     key,
     mutation: {
@@ -23,7 +29,7 @@ export function insertEntity(
       row: key.row,
       when: absent,
       keys: keysText(key),
-      content: encodeTexts(properties),
+      content,
     },
   }
 }

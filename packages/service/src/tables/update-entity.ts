@@ -11,10 +11,15 @@ import type { EntityWrite } from './write-entities.ts'
 export function updateEntity(
   kind: 'put' | 'merge',
   key: EntityKey,
-  properties: readonly PropertyText[],
+  properties: readonly PropertyText[] | Buffer,
   when: Condition,
 ): EntityWrite {
-  checkEntity(key, properties)
-  const content = encodeTexts(properties.toSorted(byName))
+  let content: Buffer
+  if (Buffer.isBuffer(properties)) {
+    content = properties
+  } else {
+    checkEntity(key, properties)
+    content = encodeTexts(properties.toSorted(byName))
+  }
   return { key, mutation: { kind, row: key.row, when, keys: keysText(key), content } }
 }

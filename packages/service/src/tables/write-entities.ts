@@ -5,7 +5,7 @@ import type { EntityKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
 import type { TableId } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
-import type { Store } from '../store/store.ts'
+import type { CommitOutcome, Store } from '../store/store.ts'
 
 export interface EntityWrite {
   readonly key: EntityKey
@@ -21,7 +21,8 @@ export type GroupOutcome =
 
 /** Applies one write and returns the entity's new version. */
 export async function writeEntity(store: Store, table: TableId, write: EntityWrite): Promise<Version> {
-  const outcome = await writeGroup(store, table, [write])
+  const { key, mutation } = write
+  const outcome = outcomeOf(await store.commit(table, key.partition, [mutation]))
   if (outcome.kind === 'refused') throw outcome.fault
   return outcome.versions[0] as Version
 }
@@ -33,11 +34,11 @@ export async function writeGroup(
   writes: readonly EntityWrite[],
 ): Promise<GroupOutcome> {
   const { partition } = (writes[0] as EntityWrite).key
-  const outcome = await store.commit(
-    table,
-    partition,
-    writes.map(({ mutation }) => mutation),
-  )
+  const mutations = writes.map(({ mutation }) => mutation)
+  return outcomeOf(await store.commit(table, partition, mutations))
+}
+
+function outcomeOf(outcome: CommitOutcome): GroupOutcome {
   switch (outcome.kind) {
     case 'committed':
       return { kind: 'written', versions: outcome.versions }

@@ -26,7 +26,9 @@ describe('an entity read from JSON', () => {
           // The same entity in one style after another: each time most of the outline is known, but not all.
           for (const [first, second, third, fourth] of [noBlanks, ...styles]) {
             const texts = all.map(([name, json]) => `${first}${name}${second}:${third}${json}${fourth}`)
-            assert.deepEqual(contentOf(`${first}{${texts.join(',')}${third}}${fourth}`), content)
+            const body = `${first}{${texts.join(',')}${third}}${fourth}`
+            // By the third time it may be transcribed.
+            for (let times = 0; times < 3; times++) assert.deepEqual(contentOf(body), content)
           }
         },
       ),
@@ -180,10 +182,8 @@ describe('an entity read from JSON', () => {
     const long = [`${'n'.repeat(64)}a`, `${'n'.repeat(64)}b`]
     const body = (all: readonly string[]) => `{${all.map((name) => `"${name}":1`).join(',')}}`
     for (const all of [names, long, [...names, ...long]]) {
-      assert.deepEqual(
-        readEntity(Buffer.from(body(all))).properties.map(({ name }) => name),
-        all,
-      )
+      const content = encodeContent(all.map((each) => ({ name: each, value: int32(1) })))
+      assert.deepEqual(contentOf(body(all)), content)
       for (const twice of [all[0], all.at(-1)]) {
         assertFault(() => contentOf(body([...all, twice as string])), 'DuplicatePropertiesSpecified')
       }
@@ -192,7 +192,8 @@ describe('an entity read from JSON', () => {
 })
 
 function contentOf(body: string): Buffer {
-  return encodeTexts(readEntity(Buffer.from(body)).properties)
+  const { properties } = readEntity(Buffer.from(body), 'given')
+  return Buffer.isBuffer(properties) ? properties : encodeTexts(properties)
 }
 
 function ticksOf(time: string): Ticks {
