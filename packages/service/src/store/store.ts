@@ -1,7 +1,7 @@
 /** The contract every engine keeps. The suite in test/contract holds each of them to it. */
 import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
-import type { EntityRecord } from '../model/record.ts'
+import type { EntityRecord, Records } from '../model/record.ts'
 import type { AccountName, TableId, TableName } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 
@@ -45,11 +45,10 @@ export interface Store {
 }
 
 /**
- * Meets one row: the record that begins at `at` in `bytes`, valid during the call only. Copy what must stay.
- * Returns where to go on: at the next row, at the first row from a later position on that lies in a range,
- * or nowhere.
+ * Meets some rows, one or more, valid during the call only. Copy what must stay.
+ * Returns where to go on: behind them, at the first row from a later position on that lies in a range, or nowhere.
  */
-export type Visit = (bytes: Buffer, at: number) => 'next' | 'stop' | KeyPosition
+export type Visit = (records: Records) => 'next' | 'stop' | KeyPosition
 
 export type CommitOutcome =
   /** One version for each mutation, in order. */

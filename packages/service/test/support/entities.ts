@@ -112,7 +112,13 @@ export function seen(record: EntityRecord): Seen {
 
 /** A visitor that looks at records one by one. */
 export function eachRecord(visit: (record: EntityRecord) => ReturnType<Visit>): Visit {
-  return (bytes, at) => visit(recordAt(bytes, at))
+  return ({ bytes, starts, count }) => {
+    for (const at of starts.subarray(0, count)) {
+      const goOn = visit(recordAt(bytes, at))
+      if (goOn !== 'next') return goOn
+    }
+    return 'next'
+  }
 }
 
 /** Copies of all records of a table, or of some ranges of it. */

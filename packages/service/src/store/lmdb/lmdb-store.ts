@@ -216,9 +216,13 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
 
 /** Visits rows until there is none, the visitor wants to go elsewhere, or, with `next`, the slice has passed. */
 function visitSlice(rows: Rows, visit: Visit, untilMs: number): ReturnType<Visit> | 'end' {
-  for (let visited = 1; rows.next(); visited++) {
-    const goOn = visit(rows.bytes, rows.at)
-    if (goOn !== 'next' || (visited % sliceRows === 0 && performance.now() > untilMs)) return goOn
+  for (let visited = 0; rows.next(); ) {
+    const goOn = visit(rows)
+    visited += rows.count
+    if (goOn !== 'next') return goOn
+    if (visited < sliceRows) continue
+    if (performance.now() > untilMs) return goOn
+    visited = 0
   }
   return 'end'
 }

@@ -14,17 +14,15 @@
  * are metas, written in turn; their second db is ours, and the first holds the size of pages in `pad`.
  * Source: mdb.c of LMDB 0.9.90 as in lmdb-js, file format 2.
  */
+import { type Records, recordsMax, viewOf } from '../../model/record.ts'
 import { pageBytes } from './environment.ts'
 import type { MappedFile } from './mapped-file.ts'
 
-/** A cursor over the rows of one snapshot. */
-export interface Rows {
-  /** The row it stands on is the record that begins at `at` in `bytes`, until the next step. */
-  bytes: Buffer
-  at: number
+/** A cursor over the rows of one snapshot. It stands on some rows that follow each other, until the next step. */
+export interface Rows extends Records {
   /** Goes before the first row at or behind `from`; rows end before `until`. */
   seek(from: Uint8Array, until: Uint8Array): void
-  /** Stands on the next row; false if there is none. */
+  /** Stands on the next rows, one or more; false if there is none. */
   next(): boolean
   close(): void
 }
@@ -130,7 +128,10 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
   let end = 0
   let isLast = true
   let until: Uint8Array = leaf
-  const rows = { bytes: leaf, at: 0, touched: 0, seek, next }
+  // What stood before the last record, which is likely to be as much before the next.
+  let keyedBytes = nodeHeaderBytes
+  const starts = new Int32Array(recordsMax)
+  const rows = { bytes: leaf, view: viewOf(leaf), starts, count: 0, reach: 0, fetched: 0, seek, next }
   return rows
 
   function seek(from: Uint8Array, newUntil: Uint8Array): void {
@@ -139,20 +140,37 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     descend(root, from)
   }
 
+  /** The next rows of a leaf; a long one, which lies elsewhere, by itself. */
   function next(): boolean {
     // No leaf is empty, so one without rows is behind the end.
     if (index >= end && (isLast || !nextLeaf() || index >= end)) return false
-    const node = nodeFrom(leaf, leafFrom, index++)
-    const value = node + nodeHeaderBytes + u16(leaf, node + 6)
-    if (!isLong(leaf, node)) {
-      if (rows.bytes !== leaf) rows.bytes = leaf
-      rows.at = value
-    } else {
-      const page = u32(leaf, value)
-      rows.bytes = map.windowOf(page)
-      rows.at = map.offsetOf(page) + pageHeaderBytes
+    if (rows.bytes !== leaf) standIn(leaf)
+    const { view } = rows
+    const most = Math.min(end - index, recordsMax)
+    rows.fetched = fetch(view, leafFrom, index, most, starts, keyedBytes + rows.reach)
+    let count = 0
+    for (; count < most; count++) {
+      const node = starts[count] as number
+      const flagsAndKeyBytes = view.getInt32(node + 4, true)
+      if ((flagsAndKeyBytes & longFlag) !== 0) break
+      keyedBytes = nodeHeaderBytes + (flagsAndKeyBytes >>> 16)
+      starts[count] = node + keyedBytes
     }
+    if (count === 0) {
+      const node = starts[0] as number
+      const page = u32(leaf, node + nodeHeaderBytes + u16(leaf, node + 6))
+      standIn(map.windowOf(page))
+      starts[0] = map.offsetOf(page) + pageHeaderBytes
+      count = 1
+    }
+    index += count
+    rows.count = count
     return true
+  }
+
+  function standIn(bytes: Buffer): void {
+    rows.bytes = bytes
+    rows.view = viewOf(bytes)
   }
 
   function nextLeaf(): boolean {
@@ -193,22 +211,31 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     isLast = count > 0 && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, count - 1), until) >= 0
     end = isLast ? lowerBound(bytes, pageFrom, 0, count, until) : count
     index = key === undefined ? 0 : lowerBound(bytes, pageFrom, 0, end, key)
-    rows.touched = touch(bytes, pageFrom, index, end)
   }
 }
 
 /**
- * A scan waits for memory more than for anything else. Looking at where each record of a leaf begins, as far as
- * a filter is likely to read its keys and its table, has all of them fetched at once, where visiting would fetch
- * them one after the other. The sum keeps the reads alive.
+ * Fills `nodes` with where nodes of a leaf stand. A scan waits for memory more than for anything else: looking at
+ * all of them before any is visited, where they begin and where the last record was looked into, has memory fetch
+ * them at once, where visiting would fetch them one after the other. The sum keeps these looks alive.
  */
-function touch(bytes: Buffer, pageFrom: number, first: number, until: number): number {
+function fetch(
+  view: DataView,
+  pageFrom: number,
+  first: number,
+  count: number,
+  nodes: Int32Array,
+  reach: number,
+): number {
+  const nodesFrom = pageFrom + pageHeaderBytes
   const last = pageFrom + pageBytes - 1
   let sum = 0
-  for (let i = first; i < until; i++) {
-    const node = nodeFrom(bytes, pageFrom, i)
-    const [second, third] = [Math.min(node + lineBytes, last), Math.min(node + 2 * lineBytes, last)]
-    sum += (bytes[node] as number) + (bytes[second] as number) + (bytes[third] as number)
+  for (let i = 0; i < count; i++) {
+    const node = nodesFrom + view.getUint16(nodesFrom + 2 * (first + i), true)
+    nodes[i] = node
+    sum += view.getInt8(node)
+    sum += view.getInt8(Math.min(node + lineBytes, last))
+    sum += view.getInt8(Math.min(node + reach, last))
   }
   return sum
 }
