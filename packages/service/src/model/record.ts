@@ -330,6 +330,12 @@ export interface Records {
   readonly view: DataView
   readonly starts: Int32Array
   readonly count: number
+  /**
+   * Where they lie and what wrote them there. Whatever has the same place, the same writer and the same count in one
+   * store is the same for ever. The place is 0 if that is not so, as when they are only a part of what lies there.
+   */
+  readonly place: number
+  readonly written: number
   /** How far into a record its visitor looked last: whoever hands out records can have that part of others fetched. */
   reach: number
 }
@@ -338,7 +344,8 @@ export const recordsMax = 64
 
 /** One record, alone in its buffer. */
 export function recordAlone(record: EntityRecord): Records {
-  return { bytes: record, view: viewOf(record), starts: new Int32Array(1), count: 1, reach: 0 }
+  const starts = new Int32Array(1)
+  return { bytes: record, view: viewOf(record), starts, count: 1, place: 0, written: 0, reach: 0 }
 }
 
 export function viewOf(bytes: Buffer): DataView {

@@ -22,6 +22,7 @@ import { compileFilter, type Predicate } from './compile-filter.ts'
 import type { Continuation } from './continuation.ts'
 import type { Filter } from './filter.ts'
 import { keyOfPoint, type Plan, type PlanRange, resumePlan } from './plan-filter.ts'
+import { type Memory, openMemory, type Sieve, sieveOf } from './sieve.ts'
 import { cutsNotAbove, type TextSet } from './regions.ts'
 
 export interface PageRequest {
@@ -95,7 +96,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
-  const inUse = rangesInUse(ranges, predicates(request.numbers))
+  const inUse = rangesInUse(ranges, predicates(request.numbers), sieves(store))
   let range = inUse.current()
   const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
   const details = request.countsDetails ? detailCounter() : undefined
@@ -117,7 +118,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     if (record !== undefined) visit(recordAlone(record))
     seeks = 1
   } else if (ranges.length > 0) {
-    await store.scan(table, ranges, visit)
+    await store.scan(table, ranges, visit, passes)
     seeks += rangesBegun()
   }
   const counters = {
@@ -131,8 +132,22 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   }
   return { stop, next, counters }
 
+  /** Counts rows that cannot match without meeting them. */
+  function passes(records: Records): boolean {
+    if (visitsSingly || scanned + records.count > scanRowsMax) return false
+    if (!range.sieve?.excludes(records)) return false
+    // A page ends at a row, so who finds a budget spent has to look at one.
+    if (scanned >= lookAt && spentBudget() !== undefined) {
+      lookAt = scanned
+      return false
+    }
+    scanned += records.count
+    return true
+  }
+
   function visit(records: Records): 'next' | 'stop' | KeyPosition {
     const { bytes, starts, count } = records
+    if (records.place !== 0) range.sieve?.learn(records)
     for (let index = 0; index < count; ) {
       const at = starts[index] as number
       if (scanned >= lookAt) {
@@ -231,9 +246,23 @@ function everyRow(): boolean {
   return true
 }
 
+/** What is learnt of a store's rows is kept for as long as the store. */
+const memories = new WeakMap<Store, Memory>()
+
+function sieves(store: Store): (residual: Filter | undefined) => Sieve | undefined {
+  return (residual) => {
+    if (residual === undefined) return undefined
+    const memory = memories.get(store) ?? openMemory()
+    memories.set(store, memory)
+    return sieveOf(residual, memory)
+  }
+}
+
 interface RangeInUse {
   readonly skip: SkipSet | undefined
   readonly matches: Predicate
+  /** Tells of rows that lie together, for which they need not be visited. */
+  readonly sieve: Sieve | undefined
   /** Whether a row lies behind the range; undefined when it would not matter, as nothing changes there. */
   readonly isPast: ((bytes: Buffer, at: number) => boolean) | undefined
   /** Whether either must be asked of every row before the next one is met. */
@@ -244,6 +273,7 @@ interface RangeInUse {
 function rangesInUse(
   ranges: readonly PlanRange[],
   predicateOf: (residual: Filter | undefined) => Predicate,
+  sieveFor: (residual: Filter | undefined) => Sieve | undefined,
 ): { current(): RangeInUse; after(bytes: Buffer, at: number): RangeInUse } {
   const [first] = ranges
   const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
@@ -252,11 +282,13 @@ function rangesInUse(
 
   function current(): RangeInUse {
     const range = ranges[index]
+    const visitsSingly = range?.rows !== undefined || !areAlike
     return {
       skip: range?.rows === undefined ? undefined : skipSet(range.rows),
       matches: predicateOf(range?.residual),
+      sieve: visitsSingly ? undefined : sieveFor(range?.residual),
       isPast: areAlike ? undefined : pastEnd(range),
-      visitsSingly: range?.rows !== undefined || !areAlike,
+      visitsSingly,
     }
   }
 

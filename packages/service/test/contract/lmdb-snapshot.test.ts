@@ -72,13 +72,17 @@ describe('rows read in place', () => {
     for (let round = 0; round < 30; round++) {
       while (met.length < (round * before.length) / 40) {
         assert(rows.next())
+        rows.open()
         met.push(...copiesOf(rows))
       }
       if (round === 25) assert(await store.drop(account, name))
       if (round >= 25) await passed(20)
       else await Promise.all(partitions.map((p) => commit(store, table, p, changes(random, p))))
     }
-    while (rows.next()) met.push(...copiesOf(rows))
+    while (rows.next()) {
+      rows.open()
+      met.push(...copiesOf(rows))
+    }
     assertSame(met, before)
     rows.close()
   })
@@ -204,7 +208,10 @@ function bound(random: Random, table: TableId): Uint8Array {
 function read(rows: Rows, range: Range): EntityRecord[] {
   const records: EntityRecord[] = []
   rows.seek(...range)
-  while (rows.next()) records.push(...copiesOf(rows))
+  while (rows.next()) {
+    rows.open()
+    records.push(...copiesOf(rows))
+  }
   return records
 }
 

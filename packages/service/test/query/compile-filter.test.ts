@@ -2,12 +2,13 @@ import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { PartitionKey, RowKey } from '../../src/model/keys.ts'
-import { type EntityRecord, recordAlone } from '../../src/model/record.ts'
+import type { EntityRecord } from '../../src/model/record.ts'
 import { parseTicks, type Ticks } from '../../src/model/ticks.ts'
 import type { Version } from '../../src/model/version.ts'
 import { compileFilter, type Predicate } from '../../src/query/compile-filter.ts'
 import { formatFilter } from '../../src/query/filter.ts'
 import { entitySchema, parseFilter } from '../../src/query/parse-filter.ts'
+import { recordsTogether } from '../support/entities.ts'
 import * as arbitrary from './arbitraries.ts'
 import { type PlainEntity, recordOf, satisfies } from './naive-filter.ts'
 
@@ -119,16 +120,8 @@ describe('a compiled filter', () => {
 
 /** What a compiled filter says of each record, when they stand in one buffer among other bytes. */
 function matchesOf(matches: Predicate, records: readonly EntityRecord[], around = ''): boolean[] {
-  const padding = Buffer.from(around)
-  const bytes = Buffer.concat([padding, ...records.flatMap((record) => [record, padding])])
-  const starts = new Int32Array(records.length)
-  let at = padding.length
-  for (const [index, record] of records.entries()) {
-    starts[index] = at
-    at += record.length + padding.length
-  }
-  const together = { ...recordAlone(bytes), starts, count: records.length }
-  return Array.from(starts, (start) => matches(together, start))
+  const together = recordsTogether(records, around)
+  return Array.from(together.starts, (start) => matches(together, start))
 }
 
 /** The property asked for, with others before and the end of the record behind it. */

@@ -127,7 +127,7 @@ const versionBytes = 8
 /** The same rows by lmdb-js's own cursor: several times slower, and always possible. */
 export function rowsByCursor(environment: Environment, transaction: ReadTransaction): Rows {
   let iterator: Iterator<{ value: Buffer }> | undefined
-  const rows: Rows = { ...recordAlone(Buffer.alloc(0)), seek, next, close }
+  const rows: Rows = { ...recordAlone(Buffer.alloc(0)), seek, next, open, close }
   return rows
 
   function seek(from: Uint8Array, until: Uint8Array): void {
@@ -142,6 +142,8 @@ export function rowsByCursor(environment: Environment, transaction: ReadTransact
     if (bytes !== rows.bytes) Object.assign(rows, { bytes, view: viewOf(bytes) })
     return true
   }
+
+  function open(): void {}
 
   function close(): void {
     iterator?.return?.()

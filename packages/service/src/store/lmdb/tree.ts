@@ -22,8 +22,10 @@ import type { MappedFile } from './mapped-file.ts'
 export interface Rows extends Records {
   /** Goes before the first row at or behind `from`; rows end before `until`. */
   seek(from: Uint8Array, until: Uint8Array): void
-  /** Stands on the next rows, one or more; false if there is none. */
+  /** Stands on the next rows, one or more; false if there is none. Where they begin is not known yet. */
   next(): boolean
+  /** Looks where they begin. They may turn out to be fewer. */
+  open(): void
   close(): void
 }
 
@@ -131,41 +133,63 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
   // What stood before the last record, which is likely to be as much before the next.
   let keyedBytes = nodeHeaderBytes
   const starts = new Int32Array(recordsMax)
-  const rows = { bytes: leaf, view: viewOf(leaf), starts, count: 0, reach: 0, fetched: 0, seek, next }
+  const rows = {
+    bytes: leaf,
+    view: viewOf(leaf),
+    starts,
+    count: 0,
+    place: 0,
+    written: 0,
+    reach: 0,
+    fetched: 0,
+    seek,
+    next,
+    open,
+  }
   return rows
 
   function seek(from: Uint8Array, newUntil: Uint8Array): void {
     until = newUntil
     depth = 0
-    descend(root, from)
+    rows.count = 0
+    descend(root, from, false)
   }
 
-  /** The next rows of a leaf; a long one, which lies elsewhere, by itself. */
   function next(): boolean {
+    index += rows.count
+    rows.count = 0
     // No leaf is empty, so one without rows is behind the end.
     if (index >= end && (isLast || !nextLeaf() || index >= end)) return false
-    if (rows.bytes !== leaf) standIn(leaf)
-    const { view } = rows
-    const most = Math.min(end - index, recordsMax)
-    rows.fetched = fetch(view, leafFrom, index, most, starts, keyedBytes + rows.reach)
-    let count = 0
-    for (; count < most; count++) {
-      const node = starts[count] as number
-      const flagsAndKeyBytes = view.getInt32(node + 4, true)
-      if ((flagsAndKeyBytes & longFlag) !== 0) break
-      keyedBytes = nodeHeaderBytes + (flagsAndKeyBytes >>> 16)
-      starts[count] = node + keyedBytes
-    }
-    if (count === 0) {
-      const node = starts[0] as number
-      const page = u32(leaf, node + nodeHeaderBytes + u16(leaf, node + 6))
-      standIn(map.windowOf(page))
-      starts[0] = map.offsetOf(page) + pageHeaderBytes
-      count = 1
-    }
-    index += count
-    rows.count = count
+    rows.count = Math.min(end - index, recordsMax)
+    rows.place = rows.count === countOf(leaf, leafFrom) ? u32(leaf, leafFrom) : 0
+    rows.written = u64(leaf, leafFrom + 8)
     return true
+  }
+
+  function open(): void {
+    if (rows.bytes !== leaf) standIn(leaf)
+    const { view, count } = rows
+    rows.fetched = fetch(view, leafFrom, index, count, starts, keyedBytes + rows.reach)
+    for (let i = 0; i < count; i++) {
+      const node = starts[i] as number
+      const flagsAndKeyBytes = view.getInt32(node + 4, true)
+      if ((flagsAndKeyBytes & longFlag) !== 0) return i === 0 ? openLong(node) : shorten(i)
+      keyedBytes = nodeHeaderBytes + (flagsAndKeyBytes >>> 16)
+      starts[i] = node + keyedBytes
+    }
+  }
+
+  /** A long row is met by itself: it lies elsewhere, perhaps in another window. */
+  function openLong(node: number): void {
+    const page = u32(leaf, node + nodeHeaderBytes + u16(leaf, node + 6))
+    standIn(map.windowOf(page))
+    starts[0] = map.offsetOf(page) + pageHeaderBytes
+    shorten(1)
+  }
+
+  function shorten(count: number): void {
+    rows.count = count
+    rows.place = 0
   }
 
   function standIn(bytes: Buffer): void {
@@ -181,7 +205,12 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
       const following = (indexes[depth - 1] as number) + 1
       if (following < countOf(bytes, pageFrom)) {
         indexes[depth - 1] = following
-        descend(u32(bytes, nodeFrom(bytes, pageFrom, following)), undefined)
+        // What leads to the next leaf tells that this one ends before it, without a look at this one.
+        const behind = following + 1
+        const isInside =
+          behind < countOf(bytes, pageFrom) &&
+          compareKeyAt(bytes, nodeFrom(bytes, pageFrom, behind), until) <= 0
+        descend(u32(bytes, nodeFrom(bytes, pageFrom, following)), undefined, isInside)
         return true
       }
       depth--
@@ -189,12 +218,12 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     return false
   }
 
-  /** To the leaf where `key` belongs, or to the first one. */
-  function descend(top: number, key: Uint8Array | undefined): void {
+  /** To the leaf where `key` belongs, or to the first one. If all rows below are `isInside`, none is behind the end. */
+  function descend(top: number, key: Uint8Array | undefined, isInside: boolean): void {
     for (let page = top; ; ) {
       const bytes = map.windowOf(page)
       const pageFrom = map.offsetOf(page)
-      if (!isBranch(bytes, pageFrom)) return enter(bytes, pageFrom, key)
+      if (!isBranch(bytes, pageFrom)) return enter(bytes, pageFrom, key, isInside)
       const child = key === undefined ? 0 : childOf(bytes, pageFrom, key)
       pages[depth] = page
       indexes[depth] = child
@@ -204,11 +233,11 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
   }
 
   /** Keys are compared once for a leaf, not for each row. */
-  function enter(bytes: Buffer, pageFrom: number, key: Uint8Array | undefined): void {
+  function enter(bytes: Buffer, pageFrom: number, key: Uint8Array | undefined, isInside: boolean): void {
     const count = countOf(bytes, pageFrom)
     leaf = bytes
     leafFrom = pageFrom
-    isLast = count > 0 && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, count - 1), until) >= 0
+    isLast = !isInside && count > 0 && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, count - 1), until) >= 0
     end = isLast ? lowerBound(bytes, pageFrom, 0, count, until) : count
     index = key === undefined ? 0 : lowerBound(bytes, pageFrom, 0, end, key)
   }
