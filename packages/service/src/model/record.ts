@@ -420,6 +420,38 @@ function readValue(source: Buffer, member: Member): Value {
   }
 }
 
+/**
+ * Records that a scan meets together, so that what is asked of each is asked in one loop: they begin in `bytes` at the
+ * first `count` of `starts`. Invariant: at most recordsMax, in the order of their keys.
+ */
+export interface Records {
+  readonly bytes: Buffer
+  /** The same bytes: a view reads several of them at once. */
+  readonly view: DataView
+  readonly starts: Int32Array
+  readonly count: number
+  /**
+   * Where they lie and what wrote them there. Whatever has the same place, the same writer and the same count in one
+   * store is the same for ever. The place is 0 if that is not so, as when they are only a part of what lies there.
+   */
+  readonly place: number
+  readonly written: number
+  /** How far into a record its visitor looked last: whoever hands out records can have that part of others fetched. */
+  reach: number
+}
+
+export const recordsMax = 64
+
+/** One record, alone in its buffer. */
+export function recordAlone(record: EntityRecord): Records {
+  const starts = new Int32Array(1)
+  return { bytes: record, view: viewOf(record), starts, count: 1, place: 0, written: 0, reach: 0 }
+}
+
+export function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
 /** Where a value's text stands. Filled by a finder, so that finding allocates nothing. */
 export interface Place {
   /** Index into edmTypes. */
@@ -428,37 +460,39 @@ export interface Place {
   until: number
 }
 
-/** Finds one property's value in the record at `at`; false if it has none. */
-export type Finder = (bytes: Buffer, at: number, place: Place) => boolean
+/** Finds one property's value in the one of the records that begins at `at`; false if it has none. */
+export type Finder = (records: Records, at: number, place: Place) => boolean
 
 /** A finder for `name`. It looks first where it last found the name: neighbours are often alike. */
 export function propertyFinder(name: string): Finder {
   const quoted = jsonString(name)
   const nameBytes = quoted.length - 2
-  const hashAndBytes = ((nameHash(quoted.slice(1, -1)) << 16) | nameBytes) >>> 0
+  const hashAndBytes = (nameHash(quoted.slice(1, -1)) << 16) | nameBytes
   const stands = textAt(`${quoted}:`)
-  const viewOf = viewer()
-  let entry = 0
-  return (bytes, at, place) => {
-    const view = viewOf(bytes)
+  const annotations = Int32Array.from(edmTypes, (_, type) => annotationBytes(type, nameBytes))
+  let lastEntry = 0
+  return (records, at, place) => {
+    const { view } = records
     const count = view.getUint16(at + 2)
-    if (entry >= count) entry = 0
+    let entry = lastEntry < count ? lastEntry : 0
     for (let left = count; left > 0; left--) {
       const entryAt = at + headerBytes + entry * entryBytes
-      if (view.getUint32(entryAt) === hashAndBytes) {
+      if (view.getInt32(entryAt) === hashAndBytes) {
         const etagFrom = at + headerBytes + count * entryBytes
-        const membersFrom = etagFrom + stampedBytes + 2 * view.getUint8(at + 1) + view.getUint32(at + 16)
-        const kindAndFrom = view.getUint32(entryAt + 4)
+        const membersFrom = etagFrom + stampedBytes + 2 * view.getUint8(at + 1) + view.getInt32(at + 16)
+        const kindAndFrom = view.getInt32(entryAt + 4)
         const type = (kindAndFrom >>> 24) & 0x7f
-        const annotation = kindAndFrom >>> 31 === 1 ? annotationBytes(type, nameBytes) : 0
+        const annotation = kindAndFrom < 0 ? (annotations[type] as number) : 0
         const nameFrom = membersFrom + (kindAndFrom & 0xff_ffff) + annotation
         if (stands(view, nameFrom)) {
+          lastEntry = entry
           place.type = type
           place.from = nameFrom + nameBytes + 3
+          records.reach = place.from - at
           place.until =
             entry + 1 < count
-              ? membersFrom + (view.getUint32(entryAt + entryBytes + 4) & 0xff_ffff) - 1
-              : at + view.getUint32(at + 4)
+              ? membersFrom + (view.getInt32(entryAt + entryBytes + 4) & 0xff_ffff) - 1
+              : at + view.getInt32(at + 4)
           return true
         }
       }
@@ -468,23 +502,10 @@ export function propertyFinder(name: string): Finder {
   }
 }
 
-/** A view reads several bytes at once. Rows that follow each other mostly lie in one buffer. */
-function viewer(): (bytes: Buffer) => DataView {
-  let last: Buffer | undefined
-  let view: DataView = new DataView(new ArrayBuffer(0))
-  return (bytes) => {
-    if (bytes !== last) {
-      last = bytes
-      view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    }
-    return view
-  }
-}
-
 /** Whether `text` stands somewhere, compared four bytes at a time. */
-function textAt(text: string): (view: DataView, from: number) => boolean {
+export function textAt(text: string): (view: DataView, from: number) => boolean {
   const wanted = Buffer.from(text, 'latin1')
-  const words = Array.from({ length: wanted.length >>> 2 }, (_, i) => wanted.readInt32BE(4 * i))
+  const words = Int32Array.from({ length: wanted.length >>> 2 }, (_, i) => wanted.readInt32BE(4 * i))
   return (view, from) => {
     for (let i = 0; i < words.length; i++) if (view.getInt32(from + 4 * i) !== words[i]) return false
     for (let i = 4 * words.length; i < wanted.length; i++)

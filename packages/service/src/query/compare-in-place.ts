@@ -5,9 +5,9 @@
  * had from its text: digits, sextets and characters in turn, never by way of a double or a Date.
  */
 import { unreachable } from '../model/brand.ts'
-import { versionHighOf, versionLowOf } from '../model/record.ts'
+import { type Records, textAt, versionHighOf, versionLowOf } from '../model/record.ts'
 import type { Ticks } from '../model/ticks.ts'
-import { type EdmType, edmTypes, type Value, valueText } from '../model/values.ts'
+import { type EdmType, edmTypes, typeCodes, type Value, valueText } from '../model/values.ts'
 import type { Operator } from './filter.ts'
 
 /** How a stored value lies to the constant. One bit each, so that an operator is the set it accepts. */
@@ -29,34 +29,27 @@ export const accepted = {
 } as const satisfies Record<Operator, Relation>
 
 /** Compares the value whose text stands from `from` until `until`. */
-export type Comparer = (bytes: Buffer, from: number, until: number) => Relation
+export type Comparer = (records: Records, from: number, until: number) => Relation
 
 /** Strict: only Int32 constants meet other numbers. Lenient: all numbers meet. */
 export type NumericComparison = 'strict' | 'lenient'
 
-/**
- * For each type a stored value may have, by its index in edmTypes, how it compares with `literal`. Types
- * that do not meet lie to each other as their indexes do.
- */
+/** For each type a stored value may have, by its index in edmTypes, how it compares with `literal`. */
 export function comparersOf(
   literal: Value,
   operator: Operator,
   numbers: NumericComparison,
 ): readonly Comparer[] {
-  const rank = edmTypes.indexOf(literal.type)
-  return edmTypes.map((type, index) => {
-    const comparer = meets(type, literal.type, numbers) ? comparerOf(type, literal, operator) : undefined
-    if (comparer !== undefined) return comparer
-    return index < rank ? alwaysBelow : alwaysAbove
+  return edmTypes.map((type) => {
+    if (meets(type, literal.type, numbers)) return comparerOf(type, literal, operator)
+    const relation = relationOf(type, literal.type)
+    return () => relation
   })
 }
 
-function alwaysBelow(): Relation {
-  return below
-}
-
-function alwaysAbove(): Relation {
-  return above
+/** How values of types that do not meet lie to each other: as the types' indexes do. */
+export function relationOf(stored: EdmType, literal: EdmType): Relation {
+  return typeCodes[stored] < typeCodes[literal] ? below : above
 }
 
 function meets(stored: EdmType, literal: EdmType, numbers: NumericComparison): boolean {
@@ -106,17 +99,14 @@ function compareOrder(literal: Value & { type: 'Edm.Binary' | 'Edm.DateTime' | '
 
 /** Equal or not; which of the two is greater stays open. */
 function compareText(text: string): Comparer {
-  const wanted = Buffer.from(text, 'latin1')
-  return (bytes, from) => {
-    for (let i = 0; i < wanted.length; i++) if (bytes[from + i] !== wanted[i]) return above
-    return equal
-  }
+  const stands = textAt(text)
+  return ({ view }, from, until) => (until - from === text.length && stands(view, from) ? equal : above)
 }
 
 /** By the weight of the first byte that differs. Both texts end in a quote, which weighs least. */
 function compareWeighed(text: string, weights: Uint8Array): Comparer {
   const literal = Buffer.from(text, 'latin1')
-  return (bytes, from) => {
+  return ({ bytes }, from) => {
     for (let i = 0; i < literal.length; i++) {
       const stored = bytes[from + i] as number
       const wanted = literal[i] as number
@@ -149,7 +139,7 @@ fractions['Z'.charCodeAt(0)] = 0
 
 function compareString(text: string): Comparer {
   const units = unitsOf(text)
-  return (bytes, from) => compareUnits(bytes, from, units)
+  return ({ bytes }, from) => compareUnits(bytes, from, units)
 }
 
 /** A JSON string, from its opening quote, by UTF-16 code unit. */
@@ -202,7 +192,7 @@ function escapedUnit(bytes: Buffer, at: number): number {
 }
 
 function compareBoolean(wanted: boolean): Comparer {
-  return (bytes, from) => {
+  return ({ bytes }, from) => {
     const stored = bytes[from] === 0x74
     if (stored === wanted) return equal
     return stored ? above : below
@@ -216,7 +206,7 @@ function compareInteger(stored: EdmType, value: number | bigint): Comparer {
   const [larger, smaller] = negative ? [below, above] : [above, below]
   // An Int64 stands in quotes.
   const quotes = stored === 'Edm.Int64' ? 1 : 0
-  return (bytes, from, until) => {
+  return ({ bytes }, from, until) => {
     let at = from + quotes
     if ((bytes[at] === minus) !== negative) return negative ? above : below
     if (negative) at++
@@ -235,14 +225,14 @@ const minus = 0x2d
 
 /** An integer with a double. JavaScript compares a bigint with a number exactly. */
 function compareIntegerExactly(value: number): Comparer {
-  return (bytes, from, until) => {
+  return ({ bytes }, from, until) => {
     const text = bytes.toString('latin1', from, until).replaceAll('"', '')
     return relate(BigInt(text), value)
   }
 }
 
 function compareDouble(value: number | bigint): Comparer {
-  return (bytes, from, until) => relate(readDouble(bytes, from, until), value)
+  return ({ bytes }, from, until) => relate(readDouble(bytes, from, until), value)
 }
 
 function relate(stored: number | bigint, value: number | bigint): Relation {

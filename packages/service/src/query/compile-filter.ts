@@ -1,19 +1,20 @@
 /** A Filter as a function of the encoded record, wherever it stands. On the usual paths it allocates nothing. */
 import { unreachable } from '../model/brand.ts'
-import { partitionKeyFrom, type Place, propertyFinder, rowKeyFrom } from '../model/record.ts'
-import { type EdmType, edmTypes } from '../model/values.ts'
+import { partitionKeyFrom, type Place, propertyFinder, type Records, rowKeyFrom } from '../model/record.ts'
 import {
-  above,
   accepted,
-  below,
-  compareVersion,
   comparersOf,
+  compareUnits,
+  compareVersion,
   type NumericComparison,
+  type Relation,
+  relationOf,
+  unitsOf,
 } from './compare-in-place.ts'
-import type { Comparison, Filter } from './filter.ts'
+import type { Comparison, Filter, Operator } from './filter.ts'
 
-/** Whether the record that begins at `at` matches. */
-export type Predicate = (bytes: Buffer, at: number) => boolean
+/** Whether the one of the records that begins at `at` matches. */
+export type Predicate = (records: Records, at: number) => boolean
 
 export interface CompileOptions {
   readonly numbers?: NumericComparison
@@ -25,14 +26,14 @@ export function compileFilter(filter: Filter, options: CompileOptions = {}): Pre
     case 'constant':
       return filter.value ? yes : no
     case 'comparison':
-      return compileComparison(filter, options.numbers ?? 'strict')
+      return compileComparisons(filter.property, [filter], options)
     case 'and':
-      return every(filter.terms.map((term) => compileFilter(term, options)))
+      return every(compileTerms(filter.terms, options))
     case 'or':
       return some(filter.terms.map((term) => compileFilter(term, options)))
     case 'not': {
       const term = compileFilter(filter.term, options)
-      return (bytes, at) => !term(bytes, at)
+      return (records, at) => !term(records, at)
     }
     default:
       return unreachable(filter)
@@ -49,55 +50,89 @@ function no(): boolean {
 
 function every(terms: readonly Predicate[]): Predicate {
   const [first = yes, second = yes] = terms
-  if (terms.length <= 2) return (bytes, at) => first(bytes, at) && second(bytes, at)
-  return (bytes, at) => {
-    for (const term of terms) if (!term(bytes, at)) return false
+  if (terms.length <= 2) return (records, at) => first(records, at) && second(records, at)
+  return (records, at) => {
+    for (const term of terms) if (!term(records, at)) return false
     return true
   }
 }
 
 function some(terms: readonly Predicate[]): Predicate {
   const [first = no, second = no] = terms
-  if (terms.length <= 2) return (bytes, at) => first(bytes, at) || second(bytes, at)
-  return (bytes, at) => {
-    for (const term of terms) if (term(bytes, at)) return true
+  if (terms.length <= 2) return (records, at) => first(records, at) || second(records, at)
+  return (records, at) => {
+    for (const term of terms) if (term(records, at)) return true
     return false
   }
 }
 
-function compileComparison(comparison: Comparison, numbers: NumericComparison): Predicate {
-  const { property, operator, literal } = comparison
-  const accepts = accepted[operator]
-  const comparers = comparersOf(literal, operator, numbers)
+/** Comparisons of one property, as the two ends of a range, look for it once. */
+function compileTerms(terms: readonly Filter[], options: CompileOptions): Predicate[] {
+  const comparisons = new Map<string, Comparison[]>()
+  const others: Filter[] = []
+  for (const term of terms) {
+    if (term.kind !== 'comparison') others.push(term)
+    else comparisons.set(term.property, [...(comparisons.get(term.property) ?? []), term])
+  }
+  return [
+    ...[...comparisons].map(([property, group]) => compileComparisons(property, group, options)),
+    ...others.map((term) => compileFilter(term, options)),
+  ]
+}
+
+/** Whether all of the comparisons hold. */
+function compileComparisons(
+  property: string,
+  comparisons: readonly Comparison[],
+  { numbers = 'strict' }: CompileOptions,
+): Predicate {
   switch (property) {
     case 'PartitionKey':
-    case 'RowKey': {
-      const keyFrom = property === 'RowKey' ? rowKeyFrom : partitionKeyFrom
-      const compare = comparers[codeOf('Edm.String')]
-      // The end of a string is its closing quote, so its comparer needs no `until`.
-      return (bytes, at) => ((compare?.(bytes, keyFrom(bytes, at), 0) ?? 0) & accepts) !== 0
-    }
-    case 'Timestamp': {
-      if (literal.type === 'Edm.DateTime') {
-        const compare = compareVersion(literal.value)
-        return (bytes, at) => (compare(bytes, at) & accepts) !== 0
-      }
-      const relation = codeOf('Edm.DateTime') < codeOf(literal.type) ? below : above
-      return (relation & accepts) !== 0 ? yes : no
-    }
-    default: {
-      const find = propertyFinder(property)
-      const place: Place = { type: 0, from: 0, until: 0 }
-      // An absent property satisfies no comparison, not even `ne`.
-      return (bytes, at) => {
-        if (!find(bytes, at, place)) return false
-        const compare = comparers[place.type]
-        return ((compare?.(bytes, place.from, place.until) ?? 0) & accepts) !== 0
-      }
-    }
+    case 'RowKey':
+      return every(comparisons.map(compileKey))
+    case 'Timestamp':
+      return every(comparisons.map(compileTimestamp))
+    default:
+      return compileProperty(property, comparisons, numbers)
   }
 }
 
-function codeOf(type: EdmType): number {
-  return edmTypes.indexOf(type)
+function compileKey({ property, operator, literal }: Comparison): Predicate {
+  if (literal.type !== 'Edm.String') return always(relationOf('Edm.String', literal.type), operator)
+  const accepts = accepted[operator]
+  const keyFrom = property === 'RowKey' ? rowKeyFrom : partitionKeyFrom
+  const units = unitsOf(literal.value)
+  return ({ bytes }, at) => (compareUnits(bytes, keyFrom(bytes, at), units) & accepts) !== 0
+}
+
+function compileTimestamp({ operator, literal }: Comparison): Predicate {
+  if (literal.type !== 'Edm.DateTime') return always(relationOf('Edm.DateTime', literal.type), operator)
+  const accepts = accepted[operator]
+  const compare = compareVersion(literal.value)
+  return ({ bytes }, at) => (compare(bytes, at) & accepts) !== 0
+}
+
+function always(relation: Relation, operator: Operator): Predicate {
+  return (relation & accepted[operator]) === 0 ? no : yes
+}
+
+/** An absent property satisfies no comparison, not even `ne`. */
+function compileProperty(
+  property: string,
+  comparisons: readonly Comparison[],
+  numbers: NumericComparison,
+): Predicate {
+  const find = propertyFinder(property)
+  const place: Place = { type: 0, from: 0, until: 0 }
+  const tests = comparisons.map(({ literal, operator }) => {
+    const comparers = comparersOf(literal, operator, numbers)
+    const accepts = accepted[operator]
+    return (records: Records) =>
+      ((comparers[place.type]?.(records, place.from, place.until) ?? 0) & accepts) !== 0
+  })
+  return (records, at) => {
+    if (!find(records, at, place)) return false
+    for (const holds of tests) if (!holds(records)) return false
+    return true
+  }
 }

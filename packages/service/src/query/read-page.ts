@@ -9,8 +9,10 @@ import {
   type EntityRecord,
   keyOf,
   partitionKeyFrom,
+  recordAlone,
   recordAt,
   recordBytes,
+  type Records,
   rowKeyFrom,
 } from '../model/record.ts'
 import type { TableId } from '../model/table.ts'
@@ -20,6 +22,7 @@ import { compileFilter, type Predicate } from './compile-filter.ts'
 import type { Continuation } from './continuation.ts'
 import type { Filter } from './filter.ts'
 import { keyOfPoint, type Plan, type PlanRange, resumePlan } from './plan-filter.ts'
+import { type Memory, openMemory, type Sieve, sieveOf } from './sieve.ts'
 import { cutsNotAbove, type TextSet } from './regions.ts'
 
 export interface PageRequest {
@@ -93,7 +96,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   const { table, from, top, nowMs, hungUp, realism } = request
   const { scanMs, scanRowsMax, bytesMax, missesBeforeSeek } = { ...pageBudgets, ...request.budgets }
   const { ranges } = from === undefined ? request.plan : resumePlan(request.plan, from)
-  const inUse = rangesInUse(ranges, predicates(request.numbers))
+  const inUse = rangesInUse(ranges, predicates(request.numbers), sieves(store))
   let range = inUse.current()
   const injectedCut = realism === undefined ? undefined : injectCut(realism, from, top)
   const details = request.countsDetails ? detailCounter() : undefined
@@ -102,6 +105,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   let stoppedAt: EntityKey | undefined
   let next: Continuation | undefined
   let [seeks, scanned, matched, returned, bytesTaken, misses] = [0, 0, 0, 0, 0, 0]
+  const visitsSingly = injectedCut !== undefined || details !== undefined
   // How many rows may be met before the budgets are looked at.
   let lookAt = Math.min(rowsBetweenLooks, scanRowsMax)
 
@@ -111,10 +115,10 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
     stop = 'aborted'
   } else if (point !== undefined) {
     const record = await store.get(table, point)
-    if (record !== undefined) visit(record, 0)
+    if (record !== undefined) visit(recordAlone(record))
     seeks = 1
   } else if (ranges.length > 0) {
-    await store.scan(table, ranges, visit)
+    await store.scan(table, ranges, visit, passes)
     seeks += rangesBegun()
   }
   const counters = {
@@ -128,31 +132,74 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   }
   return { stop, next, counters }
 
-  // Called for every row: what most rows do not need stands behind a comparison.
-  function visit(bytes: Buffer, at: number): 'next' | 'stop' | KeyPosition {
-    if (scanned >= lookAt) {
-      const spent = spentBudget()
-      if (spent !== undefined) return end(spent, recordAt(bytes, at))
+  /** Counts rows that cannot match without meeting them. */
+  function passes(records: Records): boolean {
+    if (visitsSingly || scanned + records.count > scanRowsMax) return false
+    if (!range.sieve?.excludes(records)) return false
+    // A page ends at a row, so who finds a budget spent has to look at one.
+    if (scanned >= lookAt && spentBudget() !== undefined) {
+      lookAt = scanned
+      return false
     }
-    const injected = injectedCut?.(recordAt(bytes, at))
-    if (injected !== undefined) return end('injected', recordAt(bytes, at), injected)
-    scanned++
-    details?.meet(bytes, at)
-    if (range.isPast?.(bytes, at)) range = inUse.after(bytes, at)
-    if (range.skip?.isIn(bytes, at) === false) {
-      if (++misses < missesBeforeSeek) return 'next'
-      misses = 0
-      seeks++
-      return range.skip.after(keyOf(recordAt(bytes, at)))
+    scanned += records.count
+    return true
+  }
+
+  function visit(records: Records): 'next' | 'stop' | KeyPosition {
+    const { bytes, starts, count } = records
+    if (records.place !== 0) range.sieve?.learn(records)
+    for (let index = 0; index < count; ) {
+      const at = starts[index] as number
+      if (scanned >= lookAt) {
+        const spent = spentBudget()
+        if (spent !== undefined) return end(spent, recordAt(bytes, at))
+      }
+      let until = Math.min(count, index + lookAt - scanned)
+      if (visitsSingly || range.visitsSingly) {
+        const injected = injectedCut?.(recordAt(bytes, at))
+        if (injected !== undefined) return end('injected', recordAt(bytes, at), injected)
+        details?.meet(bytes, at)
+        if (range.isPast?.(bytes, at)) range = inUse.after(bytes, at)
+        if (range.skip?.isIn(bytes, at) === false) {
+          scanned++
+          index++
+          if (++misses < missesBeforeSeek) continue
+          misses = 0
+          seeks++
+          return range.skip.after(keyOf(recordAt(bytes, at)))
+        }
+        misses = 0
+        until = index + 1
+      }
+      const reached = takeMatches(records, index, until)
+      if (reached === 'stop') return 'stop'
+      index = reached
     }
-    misses = 0
-    if (!range.matches(bytes, at)) return 'next'
-    matched++
-    if (returned === top) return end('top', recordAt(bytes, at))
-    returned++
-    bytesTaken += take(recordAt(bytes, at))
-    if (bytesTaken >= bytesMax) lookAt = scanned
     return 'next'
+  }
+
+  /** Meets the rows `from` to `until`, or as many as the page has room for; returns which one is next. */
+  function takeMatches(records: Records, from: number, until: number): number | 'stop' {
+    const { matches } = range
+    const scannedBefore = scanned - from
+    for (
+      let index = firstMatch(records, from, until, matches);
+      index < until;
+      index = firstMatch(records, index + 1, until, matches)
+    ) {
+      const record = recordAt(records.bytes, records.starts[index] as number)
+      scanned = scannedBefore + index + 1
+      matched++
+      if (returned === top) return end('top', record)
+      returned++
+      bytesTaken += take(record)
+      if (bytesTaken >= bytesMax) {
+        lookAt = scanned
+        return index + 1
+      }
+    }
+    scanned = scannedBefore + until
+    return until
   }
 
   function spentBudget(): Stop | undefined {
@@ -177,6 +224,13 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   }
 }
 
+/** The first of the rows `from` to `until` that matches; `until` if none does. */
+function firstMatch(records: Records, from: number, until: number, matches: Predicate): number {
+  const { starts } = records
+  for (let index = from; index < until; index++) if (matches(records, starts[index] as number)) return index
+  return until
+}
+
 /** One predicate for each residual met: many ranges of a plan may share it. */
 function predicates(numbers: NumericComparison | undefined): (residual: Filter | undefined) => Predicate {
   const known = new Map<Filter, Predicate>()
@@ -192,17 +246,34 @@ function everyRow(): boolean {
   return true
 }
 
+/** What is learnt of a store's rows is kept for as long as the store. */
+const memories = new WeakMap<Store, Memory>()
+
+function sieves(store: Store): (residual: Filter | undefined) => Sieve | undefined {
+  return (residual) => {
+    if (residual === undefined) return undefined
+    const memory = memories.get(store) ?? openMemory()
+    memories.set(store, memory)
+    return sieveOf(residual, memory)
+  }
+}
+
 interface RangeInUse {
   readonly skip: SkipSet | undefined
   readonly matches: Predicate
+  /** Tells of rows that lie together, for which they need not be visited. */
+  readonly sieve: Sieve | undefined
   /** Whether a row lies behind the range; undefined when it would not matter, as nothing changes there. */
   readonly isPast: ((bytes: Buffer, at: number) => boolean) | undefined
+  /** Whether either must be asked of every row before the next one is met. */
+  readonly visitsSingly: boolean
 }
 
 /** The ranges in turn. REQUIRES: rows come in order, each in one of the ranges. */
 function rangesInUse(
   ranges: readonly PlanRange[],
   predicateOf: (residual: Filter | undefined) => Predicate,
+  sieveFor: (residual: Filter | undefined) => Sieve | undefined,
 ): { current(): RangeInUse; after(bytes: Buffer, at: number): RangeInUse } {
   const [first] = ranges
   const areAlike = ranges.every(({ rows, residual }) => rows === first?.rows && residual === first?.residual)
@@ -211,10 +282,13 @@ function rangesInUse(
 
   function current(): RangeInUse {
     const range = ranges[index]
+    const visitsSingly = range?.rows !== undefined || !areAlike
     return {
       skip: range?.rows === undefined ? undefined : skipSet(range.rows),
       matches: predicateOf(range?.residual),
+      sieve: visitsSingly ? undefined : sieveFor(range?.residual),
       isPast: areAlike ? undefined : pastEnd(range),
+      visitsSingly,
     }
   }
 

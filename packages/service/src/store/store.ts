@@ -1,7 +1,7 @@
 /** The contract every engine keeps. The suite in test/contract holds each of them to it. */
 import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
-import type { EntityRecord } from '../model/record.ts'
+import type { EntityRecord, Records } from '../model/record.ts'
 import type { AccountName, TableId, TableName } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 
@@ -21,10 +21,10 @@ export interface Store {
   get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined>
 
   /**
-   * Visits the rows of `ranges`. REQUIRES: ranges ascend and do not touch.
+   * Visits the rows of `ranges`, but for those that `passes` passes over. REQUIRES: ranges ascend and do not touch.
    * Long scans let other work run in between.
    */
-  scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void>
+  scan(table: TableId, ranges: readonly KeyRange[], visit: Visit, passes?: Passes): Promise<void>
 
   /**
    * Applies every mutation, in order, or none. REQUIRES: 1 to 100 mutations, rows distinct.
@@ -45,11 +45,16 @@ export interface Store {
 }
 
 /**
- * Meets one row: the record that begins at `at` in `bytes`, valid during the call only. Copy what must stay.
- * Returns where to go on: at the next row, at the first row from a later position on that lies in a range,
- * or nowhere.
+ * Meets some rows, one or more, valid during the call only. Copy what must stay.
+ * Returns where to go on: behind them, at the first row from a later position on that lies in a range, or nowhere.
  */
-export type Visit = (bytes: Buffer, at: number) => 'next' | 'stop' | KeyPosition
+export type Visit = (records: Records) => 'next' | 'stop' | KeyPosition
+
+/**
+ * Whether the visitor can do without rows of which it is told only how many there are, where they lie and what wrote
+ * them: a store may ask before it looks where they begin.
+ */
+export type Passes = (records: Records) => boolean
 
 export type CommitOutcome =
   /** One version for each mutation, in order. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { everything } from '../../src/model/keys.ts'
 import { type AccountName, parseTableName } from '../../src/model/table.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
-import { commit, keyAt, put, putOne, recordsOf } from '../support/entities.ts'
+import { commit, eachRecord, keyAt, put, putOne, recordsOf } from '../support/entities.ts'
 import { startOtherProcess } from '../support/other-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testClock } from '../support/test-clock.ts'
@@ -57,10 +57,11 @@ describe('a closed store', () => {
         await commit(store, table, partition, rows)
       }
       let rows = 0
-      const scan = store.scan(table, [everything], () => {
+      const visit = eachRecord(() => {
         rows++
         return 'next'
       })
+      const scan = store.scan(table, [everything], visit)
       const [scanned, closed] = await Promise.allSettled([scan, store.close()])
       assert.equal(closed.status, 'fulfilled', `close failed after ${rows} rows: ${reasonOf(closed)}`)
       if (scanned.status === 'fulfilled') assert.equal(rows, 500)

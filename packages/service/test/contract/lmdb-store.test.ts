@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { everything } from '../../src/model/keys.ts'
 import { type AccountName, parseTableName } from '../../src/model/table.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
-import { commit, keyAt, put } from '../support/entities.ts'
+import { commit, eachRecord, keyAt, put } from '../support/entities.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testClock } from '../support/test-clock.ts'
 import { persistentStoreContract, storeContract } from './store-contract.ts'
@@ -22,11 +22,12 @@ it('a long scan lets other work run in between', async () => {
   }
   let turns = 0
   const work = setInterval(() => turns++, 0)
-  await store.scan(table, [everything], () => {
+  const visit = eachRecord(() => {
     const untilMs = performance.now() + 0.1
     while (performance.now() < untilMs);
     return 'next'
   })
+  await store.scan(table, [everything], visit)
   clearInterval(work)
   assert(turns >= 2, `${turns} timers ran in 100 ms`)
   await store.close()

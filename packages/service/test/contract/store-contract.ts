@@ -439,10 +439,11 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
           // A table made before each scan gives each a state of its own to look at.
           creates.push(store.create(account, parseTableName(`many${i}`)))
           let rows = 0
-          const scan = store.scan(table, [everything], () => {
+          const visit = eachRecord(() => {
             if (++rows === 127) burn(5)
             return 'next'
           })
+          const scan = store.scan(table, [everything], visit)
           scans.push(scan.then(() => rows))
         }
         const settled = await Promise.allSettled(scans)

@@ -2,11 +2,13 @@ import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { PartitionKey, RowKey } from '../../src/model/keys.ts'
+import type { EntityRecord } from '../../src/model/record.ts'
 import { parseTicks, type Ticks } from '../../src/model/ticks.ts'
 import type { Version } from '../../src/model/version.ts'
-import { compileFilter } from '../../src/query/compile-filter.ts'
+import { compileFilter, type Predicate } from '../../src/query/compile-filter.ts'
 import { formatFilter } from '../../src/query/filter.ts'
 import { entitySchema, parseFilter } from '../../src/query/parse-filter.ts'
+import { recordsTogether } from '../support/entities.ts'
 import * as arbitrary from './arbitraries.ts'
 import { type PlainEntity, recordOf, satisfies } from './naive-filter.ts'
 
@@ -62,7 +64,7 @@ describe('a compiled filter', () => {
     const record = recordOf(vectorEntity)
     for (const [text, expected] of vectors) {
       const filter = parseFilter(text, entitySchema)
-      assert.equal(compileFilter(filter)(record, 0), expected, text)
+      assert.deepEqual(matchesOf(compileFilter(filter), [record]), [expected], text)
       assert.equal(satisfies(vectorEntity, filter), expected, `${text}, naively`)
     }
   })
@@ -75,13 +77,15 @@ describe('a compiled filter', () => {
         const literal = isSame && value !== undefined ? value : other
         const entity = withProperty(value, before)
         const record = recordOf(entity)
-        // A record may stand anywhere among other bytes.
-        const around = Buffer.from('0123456789"\\'.repeat(before))
-        const padded = Buffer.concat([around, record, around])
         for (const operator of arbitrary.operators) {
           const filter = { kind: 'comparison', property: 'Aé', operator, literal } as const
           const compiled = compileFilter(filter, { numbers: lenient ? 'lenient' : 'strict' })
-          assert.equal(compiled(padded, around.length), satisfies(entity, filter, lenient), operator)
+          const around = '0123456789"\\'.repeat(before)
+          assert.deepEqual(
+            matchesOf(compiled, [record], around),
+            [satisfies(entity, filter, lenient)],
+            operator,
+          )
         }
       }),
       { numRuns: arbitrary.runs(10_000) },
@@ -93,9 +97,11 @@ describe('a compiled filter', () => {
     fc.assert(
       fc.property(arbitrary.filter, rows, (filter, entities) => {
         const compiled = compileFilter(filter)
-        for (const entity of entities) {
-          assert.equal(compiled(recordOf(entity), 0), satisfies(entity, filter), formatFilter(filter))
-        }
+        const expected = entities.map((entity) => satisfies(entity, filter))
+        const records = entities.map(recordOf)
+        assert.deepEqual(matchesOf(compiled, records), expected, formatFilter(filter))
+        const singly = records.flatMap((record) => matchesOf(compiled, [record]))
+        assert.deepEqual(singly, expected, formatFilter(filter))
       }),
       { numRuns: arbitrary.runs(5_000) },
     )
@@ -111,6 +117,12 @@ describe('a compiled filter', () => {
     )
   })
 })
+
+/** What a compiled filter says of each record, when they stand in one buffer among other bytes. */
+function matchesOf(matches: Predicate, records: readonly EntityRecord[], around = ''): boolean[] {
+  const together = recordsTogether(records, around)
+  return Array.from(together.starts, (start) => matches(together, start))
+}
 
 /** The property asked for, with others before and the end of the record behind it. */
 function withProperty(

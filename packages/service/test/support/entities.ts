@@ -16,7 +16,9 @@ import {
   keysText,
   type Property,
   propertiesOf,
+  recordAlone,
   recordAt,
+  type Records,
   versionOf,
 } from '../../src/model/record.ts'
 import type { TableId } from '../../src/model/table.ts'
@@ -112,7 +114,26 @@ export function seen(record: EntityRecord): Seen {
 
 /** A visitor that looks at records one by one. */
 export function eachRecord(visit: (record: EntityRecord) => ReturnType<Visit>): Visit {
-  return (bytes, at) => visit(recordAt(bytes, at))
+  return ({ bytes, starts, count }) => {
+    for (const at of starts.subarray(0, count)) {
+      const goOn = visit(recordAt(bytes, at))
+      if (goOn !== 'next') return goOn
+    }
+    return 'next'
+  }
+}
+
+/** Records as a scan meets them: in one buffer, with other bytes between them. */
+export function recordsTogether(records: readonly EntityRecord[], around = ''): Records {
+  const padding = Buffer.from(around)
+  const bytes = Buffer.concat([padding, ...records.flatMap((record) => [record, padding])])
+  const starts = new Int32Array(records.length)
+  let at = padding.length
+  for (const [index, record] of records.entries()) {
+    starts[index] = at
+    at += record.length + padding.length
+  }
+  return { ...recordAlone(bytes), starts, count: records.length }
 }
 
 /** Copies of all records of a table, or of some ranges of it. */

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { KeyPosition } from '../../src/model/keys.ts'
-import type { EntityRecord } from '../../src/model/record.ts'
+import { type EntityRecord, recordAlone } from '../../src/model/record.ts'
 import type { TableId } from '../../src/model/table.ts'
 import type { Clock } from '../../src/model/ticks.ts'
 import type { Durability } from '../../src/store/lmdb/lmdb-store.ts'
@@ -114,7 +114,7 @@ export function startOtherProcess(): OtherProcess {
 
   function decide(scan: number, record: EntityRecord): 'next' | 'stop' | 'throw' | KeyPosition {
     try {
-      return (visits.get(scan) as Visit)(record, 0)
+      return (visits.get(scan) as Visit)(recordAlone(record))
     } catch (error) {
       failures.set(scan, error)
       return 'throw'

@@ -8,10 +8,11 @@
  */
 import { readSync, writeSync } from 'node:fs'
 import type { KeyPosition } from '../../src/model/keys.ts'
-import { type EntityRecord, recordAt } from '../../src/model/record.ts'
+import type { EntityRecord } from '../../src/model/record.ts'
 import type { Ticks } from '../../src/model/ticks.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { eachRecord } from './entities.ts'
 import { type HostAnswer, type HostRequest, visitPipe } from './store-host-message.ts'
 
 const stores = new Map<number, Store>()
@@ -48,7 +49,11 @@ async function call(request: HostRequest): Promise<unknown> {
     case 'get':
       return store.get(request.table, request.key)
     case 'scan':
-      return store.scan(request.table, request.ranges, (bytes, at) => visit(request.id, recordAt(bytes, at)))
+      return store.scan(
+        request.table,
+        request.ranges,
+        eachRecord((record) => visit(request.id, record)),
+      )
     case 'commit':
       return store.commit(request.table, request.partition, request.mutations.map(asBuffers))
     case 'create':

@@ -16,7 +16,7 @@ import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
 import type { Clock } from '../../model/ticks.ts'
-import type { CommitOutcome, Store, Visit } from '../store.ts'
+import type { CommitOutcome, Passes, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
 import { entityKey, liveKey, openEnvironment } from './environment.ts'
 import { openExitGate, removeExitGate } from './exit-gate.ts'
@@ -84,9 +84,14 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     return record
   }
 
-  async function scan(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+  async function scan(
+    table: TableId,
+    ranges: readonly KeyRange[],
+    visit: Visit,
+    passes: Passes = none,
+  ): Promise<void> {
     if (closing) throw closedError()
-    const scanning = visitRows(table, ranges, visit)
+    const scanning = visitRows(table, ranges, visit, passes)
     scans.add(scanning)
     try {
       await scanning
@@ -95,7 +100,12 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     }
   }
 
-  async function visitRows(table: TableId, ranges: readonly KeyRange[], visit: Visit): Promise<void> {
+  async function visitRows(
+    table: TableId,
+    ranges: readonly KeyRange[],
+    visit: Visit,
+    passes: Passes,
+  ): Promise<void> {
     const rows = latest.open()
     let sliceUntilMs = performance.now() + sliceMs
     let position = firstPosition
@@ -118,7 +128,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     /** Visits until there is no row or the visitor wants to go elsewhere, and lets others run in between. */
     async function visitOn(): Promise<KeyPosition | 'stop' | 'end'> {
       for (;;) {
-        const goOn = visitSlice(rows, visit, sliceUntilMs)
+        const goOn = visitSlice(rows, visit, passes, sliceUntilMs)
         if (performance.now() > sliceUntilMs) {
           await nextTurn()
           if (closing) throw closedError()
@@ -215,12 +225,23 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
 }
 
 /** Visits rows until there is none, the visitor wants to go elsewhere, or, with `next`, the slice has passed. */
-function visitSlice(rows: Rows, visit: Visit, untilMs: number): ReturnType<Visit> | 'end' {
-  for (let visited = 1; rows.next(); visited++) {
-    const goOn = visit(rows.bytes, rows.at)
-    if (goOn !== 'next' || (visited % sliceRows === 0 && performance.now() > untilMs)) return goOn
+function visitSlice(rows: Rows, visit: Visit, passes: Passes, untilMs: number): ReturnType<Visit> | 'end' {
+  for (let visited = 0; rows.next(); ) {
+    visited += rows.count
+    if (rows.place === 0 || !passes(rows)) {
+      rows.open()
+      const goOn = visit(rows)
+      if (goOn !== 'next') return goOn
+    }
+    if (visited < sliceRows) continue
+    if (performance.now() > untilMs) return 'next'
+    visited = 0
   }
   return 'end'
+}
+
+function none(): boolean {
+  return false
 }
 
 function endKey(table: TableId, { until }: KeyRange): Uint8Array {

@@ -1,4 +1,5 @@
 /** Rows as they were at one moment: for as long as a scan takes, or for a single look. */
+import { recordAlone, viewOf } from '../../model/record.ts'
 import { type Environment, type ReadTransaction, versionFact } from './environment.ts'
 import { findMap, type MappedFile } from './mapped-file.ts'
 import { findRow, latestTxn, type Root, type Row, type Rows, rootsOf, treeRows } from './tree.ts'
@@ -126,7 +127,7 @@ const versionBytes = 8
 /** The same rows by lmdb-js's own cursor: several times slower, and always possible. */
 export function rowsByCursor(environment: Environment, transaction: ReadTransaction): Rows {
   let iterator: Iterator<{ value: Buffer }> | undefined
-  const rows: Rows = { bytes: Buffer.alloc(0), at: 0, seek, next, close }
+  const rows: Rows = { ...recordAlone(Buffer.alloc(0)), seek, next, open, close }
   return rows
 
   function seek(from: Uint8Array, until: Uint8Array): void {
@@ -137,9 +138,12 @@ export function rowsByCursor(environment: Environment, transaction: ReadTransact
   function next(): boolean {
     const step = iterator?.next()
     if (step === undefined || step.done === true) return false
-    rows.bytes = step.value.value
+    const bytes = step.value.value
+    if (bytes !== rows.bytes) Object.assign(rows, { bytes, view: viewOf(bytes) })
     return true
   }
+
+  function open(): void {}
 
   function close(): void {
     iterator?.return?.()

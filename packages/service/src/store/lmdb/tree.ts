@@ -14,18 +14,18 @@
  * are metas, written in turn; their second db is ours, and the first holds the size of pages in `pad`.
  * Source: mdb.c of LMDB 0.9.90 as in lmdb-js, file format 2.
  */
+import { type Records, recordsMax, viewOf } from '../../model/record.ts'
 import { pageBytes } from './environment.ts'
 import type { MappedFile } from './mapped-file.ts'
 
-/** A cursor over the rows of one snapshot. */
-export interface Rows {
-  /** The row it stands on is the record that begins at `at` in `bytes`, until the next step. */
-  bytes: Buffer
-  at: number
+/** A cursor over the rows of one snapshot. It stands on some rows that follow each other, until the next step. */
+export interface Rows extends Records {
   /** Goes before the first row at or behind `from`; rows end before `until`. */
   seek(from: Uint8Array, until: Uint8Array): void
-  /** Stands on the next row; false if there is none. */
+  /** Stands on the next rows, one or more; false if there is none. Where they begin is not known yet. */
   next(): boolean
+  /** Looks where they begin. They may turn out to be fewer. */
+  open(): void
   close(): void
 }
 
@@ -130,29 +130,71 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
   let end = 0
   let isLast = true
   let until: Uint8Array = leaf
-  const rows = { bytes: leaf, at: 0, touched: 0, seek, next }
+  // What stood before the last record, which is likely to be as much before the next.
+  let keyedBytes = nodeHeaderBytes
+  const starts = new Int32Array(recordsMax)
+  const rows = {
+    bytes: leaf,
+    view: viewOf(leaf),
+    starts,
+    count: 0,
+    place: 0,
+    written: 0,
+    reach: 0,
+    fetched: 0,
+    seek,
+    next,
+    open,
+  }
   return rows
 
   function seek(from: Uint8Array, newUntil: Uint8Array): void {
     until = newUntil
     depth = 0
-    descend(root, from)
+    rows.count = 0
+    descend(root, from, false)
   }
 
   function next(): boolean {
+    index += rows.count
+    rows.count = 0
     // No leaf is empty, so one without rows is behind the end.
     if (index >= end && (isLast || !nextLeaf() || index >= end)) return false
-    const node = nodeFrom(leaf, leafFrom, index++)
-    const value = node + nodeHeaderBytes + u16(leaf, node + 6)
-    if (!isLong(leaf, node)) {
-      if (rows.bytes !== leaf) rows.bytes = leaf
-      rows.at = value
-    } else {
-      const page = u32(leaf, value)
-      rows.bytes = map.windowOf(page)
-      rows.at = map.offsetOf(page) + pageHeaderBytes
-    }
+    rows.count = Math.min(end - index, recordsMax)
+    rows.place = rows.count === countOf(leaf, leafFrom) ? u32(leaf, leafFrom) : 0
+    rows.written = u64(leaf, leafFrom + 8)
     return true
+  }
+
+  function open(): void {
+    if (rows.bytes !== leaf) standIn(leaf)
+    const { view, count } = rows
+    rows.fetched = fetch(view, leafFrom, index, count, starts, keyedBytes + rows.reach)
+    for (let i = 0; i < count; i++) {
+      const node = starts[i] as number
+      const flagsAndKeyBytes = view.getInt32(node + 4, true)
+      if ((flagsAndKeyBytes & longFlag) !== 0) return i === 0 ? openLong(node) : shorten(i)
+      keyedBytes = nodeHeaderBytes + (flagsAndKeyBytes >>> 16)
+      starts[i] = node + keyedBytes
+    }
+  }
+
+  /** A long row is met by itself: it lies elsewhere, perhaps in another window. */
+  function openLong(node: number): void {
+    const page = u32(leaf, node + nodeHeaderBytes + u16(leaf, node + 6))
+    standIn(map.windowOf(page))
+    starts[0] = map.offsetOf(page) + pageHeaderBytes
+    shorten(1)
+  }
+
+  function shorten(count: number): void {
+    rows.count = count
+    rows.place = 0
+  }
+
+  function standIn(bytes: Buffer): void {
+    rows.bytes = bytes
+    rows.view = viewOf(bytes)
   }
 
   function nextLeaf(): boolean {
@@ -163,7 +205,12 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
       const following = (indexes[depth - 1] as number) + 1
       if (following < countOf(bytes, pageFrom)) {
         indexes[depth - 1] = following
-        descend(u32(bytes, nodeFrom(bytes, pageFrom, following)), undefined)
+        // What leads to the next leaf tells that this one ends before it, without a look at this one.
+        const behind = following + 1
+        const isInside =
+          behind < countOf(bytes, pageFrom) &&
+          compareKeyAt(bytes, nodeFrom(bytes, pageFrom, behind), until) <= 0
+        descend(u32(bytes, nodeFrom(bytes, pageFrom, following)), undefined, isInside)
         return true
       }
       depth--
@@ -171,12 +218,12 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     return false
   }
 
-  /** To the leaf where `key` belongs, or to the first one. */
-  function descend(top: number, key: Uint8Array | undefined): void {
+  /** To the leaf where `key` belongs, or to the first one. If all rows below are `isInside`, none is behind the end. */
+  function descend(top: number, key: Uint8Array | undefined, isInside: boolean): void {
     for (let page = top; ; ) {
       const bytes = map.windowOf(page)
       const pageFrom = map.offsetOf(page)
-      if (!isBranch(bytes, pageFrom)) return enter(bytes, pageFrom, key)
+      if (!isBranch(bytes, pageFrom)) return enter(bytes, pageFrom, key, isInside)
       const child = key === undefined ? 0 : childOf(bytes, pageFrom, key)
       pages[depth] = page
       indexes[depth] = child
@@ -186,29 +233,38 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
   }
 
   /** Keys are compared once for a leaf, not for each row. */
-  function enter(bytes: Buffer, pageFrom: number, key: Uint8Array | undefined): void {
+  function enter(bytes: Buffer, pageFrom: number, key: Uint8Array | undefined, isInside: boolean): void {
     const count = countOf(bytes, pageFrom)
     leaf = bytes
     leafFrom = pageFrom
-    isLast = count > 0 && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, count - 1), until) >= 0
+    isLast = !isInside && count > 0 && compareKeyAt(bytes, nodeFrom(bytes, pageFrom, count - 1), until) >= 0
     end = isLast ? lowerBound(bytes, pageFrom, 0, count, until) : count
     index = key === undefined ? 0 : lowerBound(bytes, pageFrom, 0, end, key)
-    rows.touched = touch(bytes, pageFrom, index, end)
   }
 }
 
 /**
- * A scan waits for memory more than for anything else. Looking at where each record of a leaf begins, as far as
- * a filter is likely to read its keys and its table, has all of them fetched at once, where visiting would fetch
- * them one after the other. The sum keeps the reads alive.
+ * Fills `nodes` with where nodes of a leaf stand. A scan waits for memory more than for anything else: looking at
+ * all of them before any is visited, where they begin and where the last record was looked into, has memory fetch
+ * them at once, where visiting would fetch them one after the other. The sum keeps these looks alive.
  */
-function touch(bytes: Buffer, pageFrom: number, first: number, until: number): number {
+function fetch(
+  view: DataView,
+  pageFrom: number,
+  first: number,
+  count: number,
+  nodes: Int32Array,
+  reach: number,
+): number {
+  const nodesFrom = pageFrom + pageHeaderBytes
   const last = pageFrom + pageBytes - 1
   let sum = 0
-  for (let i = first; i < until; i++) {
-    const node = nodeFrom(bytes, pageFrom, i)
-    const [second, third] = [Math.min(node + lineBytes, last), Math.min(node + 2 * lineBytes, last)]
-    sum += (bytes[node] as number) + (bytes[second] as number) + (bytes[third] as number)
+  for (let i = 0; i < count; i++) {
+    const node = nodesFrom + view.getUint16(nodesFrom + 2 * (first + i), true)
+    nodes[i] = node
+    sum += view.getInt8(node)
+    sum += view.getInt8(Math.min(node + lineBytes, last))
+    sum += view.getInt8(Math.min(node + reach, last))
   }
   return sum
 }

@@ -8,7 +8,7 @@ import {
   slotOf,
 } from '../../model/keys.ts'
 import { applyMutation, type Mutation } from '../../model/mutation.ts'
-import type { EntityRecord } from '../../model/record.ts'
+import { type EntityRecord, recordAlone } from '../../model/record.ts'
 import {
   type AccountName,
   catalogue,
@@ -53,7 +53,7 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
       for (;;) {
         const slot = rows.slots[at]
         if (slot === undefined || (until !== undefined && slot >= until)) break
-        const goOn = visit(rows.records.get(slot) as EntityRecord, 0)
+        const goOn = visit(recordAlone(rows.records.get(slot) as EntityRecord))
         if (goOn === 'stop') return
         if (goOn !== 'next') position = goOn
         at = goOn === 'next' ? at + 1 : indexOf(rows.slots, slotOf(goOn))
