@@ -173,12 +173,12 @@ describe('the start of partita serve', () => {
       const data = await temporaryFolder()
       const args = ['--durability', durability]
       let etag: string | undefined
-      await serving(data, args, async (client, { printed }) => {
-        assert.match(printed().stdout, new RegExp(`durability +${durability}: `))
+      const { stdout } = await serving(data, args, async (client) => {
         assert.equal((await client.send('POST', '/Tables', { body: { TableName: 'kept' } })).status, 201)
         const body = { PartitionKey: 'p', RowKey: 'r', Text: 'kept' }
         etag = (await client.send('POST', '/kept', { body })).headers.etag
       })
+      assert.match(stdout, new RegExp(`durability +${durability}: `))
       await serving(data, args, async (client) => {
         const answer = await client.send('GET', entityPath('kept', 'p', 'r'))
         assert.equal(answer.headers.etag, etag)
@@ -501,10 +501,12 @@ async function serving(
   args: readonly string[],
   work: (client: KeepAliveClient, server: ServerProcess) => Promise<void>,
   options: CommandOptions = {},
-): Promise<void> {
+): Promise<Exit> {
   const server = await startServer(data, args, options)
   await once(server.url, (client) => work(client, server))
-  assert.equal((await server.stop()).code, 0)
+  const exit = await server.stop()
+  assert.equal(exit.code, 0)
+  return exit
 }
 
 async function once<Result>(
