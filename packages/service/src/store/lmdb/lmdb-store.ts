@@ -16,6 +16,7 @@ import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
 import type { Clock } from '../../model/ticks.ts'
+import type { Version } from '../../model/version.ts'
 import type { CommitOutcome, Store, Visit } from '../store.ts'
 import { openDataFolder } from './data-folder.ts'
 import { entityKey, liveKey, openEnvironment } from './environment.ts'
@@ -46,7 +47,7 @@ const sliceRows = 128
 const postedMax = 2
 
 interface Waiting {
-  resolve(answer: WriterAnswer): void
+  resolve(answer: WriterAnswer | Version): void
   reject(error: Error): void
 }
 
@@ -140,7 +141,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
       packer.add(id, table, partition, mutations)
       postSoon()
     })
-    return (answer as { outcome: CommitOutcome }).outcome
+    if (typeof answer !== 'bigint') return (answer as { outcome: CommitOutcome }).outcome
+    return { kind: 'committed', versions: mutations.map((_, index) => (answer + BigInt(index)) as Version) }
   }
 
   async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
@@ -166,7 +168,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     await environment.close()
   }
 
-  function ask(send: (id: number) => void): Promise<WriterAnswer> {
+  function ask(send: (id: number) => void): Promise<WriterAnswer | Version> {
     if (broken !== undefined) return Promise.reject(broken)
     lastId = (lastId + 1) >>> 0
     const id = lastId
@@ -197,15 +199,22 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     worker.postMessage(request)
   }
 
-  function settle({ answers, served }: WriterReport): void {
+  function settle({ committed, answers, served }: WriterReport): void {
     unanswered -= served
     if (posting) postNow()
-    for (const answer of answers) {
-      const asked = waiting.get(answer.id)
-      waiting.delete(answer.id)
-      if ('error' in answer) asked?.reject(new Error(answer.error))
-      else asked?.resolve(answer)
+    for (let i = 0; i < committed.length; i += 2) {
+      asked(Number(committed[i]))?.resolve(committed[i + 1] as Version)
     }
+    for (const answer of answers) {
+      if ('error' in answer) asked(answer.id)?.reject(new Error(answer.error))
+      else asked(answer.id)?.resolve(answer)
+    }
+  }
+
+  function asked(id: number): Waiting | undefined {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    return found
   }
 
   function stop(reason: Error): void {

@@ -26,12 +26,15 @@ export type WriterRequest =
   | { readonly kind: 'close' }
 
 export type WriterAnswer =
-  | { readonly id: number; readonly outcome: CommitOutcome }
+  | { readonly id: number; readonly outcome: Exclude<CommitOutcome, { kind: 'committed' }> }
   | { readonly id: number; readonly created: TableId | undefined }
   | { readonly id: number; readonly dropped: boolean }
   | { readonly id: number; readonly error: string }
 
 export interface WriterReport {
+  /** Of each commit that was made, its id and its first version: those of one commit follow each other. */
+  readonly committed: BigUint64Array
+  /** To all other requests. */
   readonly answers: readonly WriterAnswer[]
   /** How many messages of commits these answers are to. */
   readonly served: number
