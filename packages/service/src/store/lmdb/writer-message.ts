@@ -36,8 +36,6 @@ export interface WriterReport {
   readonly committed: BigUint64Array
   /** To all other requests. */
   readonly answers: readonly WriterAnswer[]
-  /** How many messages of commits these answers are to. */
-  readonly served: number
 }
 
 export interface PackedCommit {

@@ -13,6 +13,7 @@ import type { Ticks } from '../../model/ticks.ts'
 import { nextVersion, type Version } from '../../model/version.ts'
 import { catalogueEntryOf, catalogueKey, newCatalogueEntry } from '../catalogue.ts'
 import type { CommitOutcome } from '../store.ts'
+import type { ServedCount } from './commit-queue.ts'
 import {
   afterDropped,
   droppedKey,
@@ -40,6 +41,7 @@ export interface WriterOptions {
   readonly durability: Durability
   readonly reserveBytes: number
   readonly gate: ExitGate
+  readonly served: ServedCount
 }
 
 /** Rows removed between two looks at the queue: a few milliseconds of work. */
@@ -49,7 +51,7 @@ const intervalMs = 1000
 const retryMs = 1000
 const unsynced: TransactionFlags = TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH
 
-const { path, durability, reserveBytes, gate } = workerData as WriterOptions
+const { path, durability, reserveBytes, gate, served } = workerData as WriterOptions
 assert(parentPort !== null, 'the writer runs as a thread')
 const port = parentPort
 const environment = openEnvironment(path, { keys: true })
@@ -75,15 +77,16 @@ reclaimSoon()
 function serve(requests: readonly WriterRequest[]): void {
   const work = requests.filter((request) => request.kind !== 'close')
   if (work.length > 0) {
-    const served = work.filter((request) => request.kind === 'commits').length
-    port.postMessage({ ...answerAll(work), served } satisfies WriterReport)
+    const report = answerAll(work)
+    Atomics.add(served, 0, work.filter((request) => request.kind === 'commits').length)
+    port.postMessage(report)
   }
   if (work.length < requests.length) void close()
 }
 
 type Work = Exclude<WriterRequest, { kind: 'close' }>
 
-function answerAll(requests: readonly Work[]): Omit<WriterReport, 'served'> {
+function answerAll(requests: readonly Work[]): WriterReport {
   const committed: bigint[] = []
   const answers: WriterAnswer[] = []
   try {
