@@ -63,38 +63,31 @@ let syncTimer: NodeJS.Timeout | undefined
 let reclaimTimer: NodeJS.Timeout | undefined
 let closing = false
 
-port.on('message', (first: WriterRequest) => {
-  const requests = [first]
-  for (;;) {
-    const next = receiveMessageOnPort(port)
-    if (next === undefined) break
-    requests.push(next.message as WriterRequest)
-  }
-  serve(requests)
-})
+port.on('message', serve)
 reclaimSoon()
 
-function serve(requests: readonly WriterRequest[]): void {
-  const work = requests.filter((request) => request.kind !== 'close')
-  if (work.length > 0) {
-    const report = answerAll(work)
-    Atomics.add(served, 0, work.filter((request) => request.kind === 'commits').length)
-    port.postMessage(report)
+function serve(request: WriterRequest): void {
+  if (request.kind === 'close') {
+    void close()
+    return
   }
-  if (work.length < requests.length) void close()
+  const requests: Work[] = [request]
+  const report = answerAll(requests)
+  Atomics.add(served, 0, requests.filter(({ kind }) => kind === 'commits').length)
+  port.postMessage(report)
 }
 
 type Work = Exclude<WriterRequest, { kind: 'close' }>
 
-function answerAll(requests: readonly Work[]): WriterReport {
+/** Answers requests in one transaction, and adds to them those that come before it begins. */
+function answerAll(requests: Work[]): WriterReport {
   const committed: bigint[] = []
   const answers: WriterAnswer[] = []
   try {
-    const room = hasRoom(requests)
     transact(() => {
-      // A transaction that fails part-way must not have answered anyone.
-      committed.length = 0
-      answers.length = 0
+      // Another process may have held the engine's lock until now, and more may have come meanwhile.
+      addWaiting(requests)
+      const room = hasRoom(requests)
       const session = beginSession()
       for (const request of requests) {
         if (request.kind === 'commits') {
@@ -120,6 +113,19 @@ function answerAll(requests: readonly Work[]): WriterReport {
     return { committed: BigUint64Array.from(committed), answers }
   } catch (error) {
     return { committed: noCommits, answers: idsOf(requests).map((id) => ({ id, error: String(error) })) }
+  }
+}
+
+function addWaiting(requests: Work[]): void {
+  for (;;) {
+    const next = receiveMessageOnPort(port)?.message as WriterRequest | undefined
+    if (next === undefined) return
+    if (next.kind === 'close') {
+      // The last request of all: those before it are answered first.
+      setImmediate(() => void close())
+      return
+    }
+    requests.push(next)
   }
 }
 
