@@ -9,12 +9,12 @@ import { unreachable } from './brand.ts'
 import { entityBytes } from './entity.ts'
 import { limits } from './limits.ts'
 import {
+  contentCountOf,
   encodeRecord,
   type EntityRecord,
   keyOf,
   mergeContent,
   propertiesOf,
-  propertyCountOf,
   propertyText,
   versionOf,
 } from './record.ts'
@@ -43,26 +43,26 @@ export type Mutation = Change & { readonly row: RowKey }
 export type Refusal = 'exists' | 'missing' | 'changed' | 'too large' | 'too many properties'
 
 export type Applied =
-  | { readonly kind: 'write'; readonly record: EntityRecord }
+  /** What encodeRecord makes the entity's record of, once it has a version. */
+  | { readonly kind: 'write'; readonly keys: string; readonly content: Buffer }
   | { readonly kind: 'remove' }
   | { readonly kind: 'refuse'; readonly reason: Refusal }
 
 /** The rule every store applies inside its own transaction, so that no two can disagree. Pure. */
-export function applyMutation(current: EntityRecord | undefined, change: Change, version: Version): Applied {
+export function applyMutation(current: EntityRecord | undefined, change: Change): Applied {
   const refusal = judge(current, change.when)
   if (refusal !== undefined) return { kind: 'refuse', reason: refusal }
   switch (change.kind) {
     case 'remove':
       return { kind: 'remove' }
     case 'put':
-      return { kind: 'write', record: encodeRecord(change.keys, change.content, version) }
+      return { kind: 'write', keys: change.keys, content: change.content }
     case 'merge': {
-      if (current === undefined) {
-        return { kind: 'write', record: encodeRecord(change.keys, change.content, version) }
-      }
-      const record = encodeRecord(change.keys, mergeContent(current, change.content), version)
-      const reason = judgeMerged(record)
-      return reason === undefined ? { kind: 'write', record } : { kind: 'refuse', reason }
+      const { keys } = change
+      if (current === undefined) return { kind: 'write', keys, content: change.content }
+      const content = mergeContent(current, change.content)
+      const reason = judgeMerged(keys, content)
+      return reason === undefined ? { kind: 'write', keys, content } : { kind: 'refuse', reason }
     }
     default:
       return unreachable(change)
@@ -86,10 +86,14 @@ function judge(current: EntityRecord | undefined, when: Condition): Refusal | un
 }
 
 /** Limits hold for what a merge leaves, not only for what it brings. */
-function judgeMerged(record: EntityRecord): Refusal | undefined {
-  if (propertyCountOf(record) > limits.propertiesMax) return 'too many properties'
-  // A record's text is at least half its size by the formula, so small ones need no counting.
-  if (record.length * 2 < limits.entityBytesMax) return undefined
+function judgeMerged(keys: string, content: Buffer): Refusal | undefined {
+  if (contentCountOf(content) > limits.propertiesMax) return 'too many properties'
+  // These bytes are at least half the entity's size by the formula, so small ones need no counting.
+  if ((keys.length + content.length) * 2 < limits.entityBytesMax) return undefined
+  const record = encodeRecord(keys, content, noVersion)
   const properties = propertiesOf(record).map(propertyText)
   return entityBytes(keyOf(record), properties) > limits.entityBytesMax ? 'too large' : undefined
 }
+
+/** Does not count towards the size. */
+const noVersion = 0n as Version

@@ -19,7 +19,7 @@ import { unreachable } from './brand.ts'
 import type { EntityKey } from './keys.ts'
 import { jsonString } from './json-text.ts'
 import { nameFacts } from './name-facts.ts'
-import { formatTicks, parseTicks, type Ticks } from './ticks.ts'
+import { formatTicks, parseTicks, type Ticks, ticksPerSecond } from './ticks.ts'
 import {
   type EdmType,
   edmTypes,
@@ -67,6 +67,7 @@ const contentHeaderBytes = 2
 
 const etagHead = `"odata.etag":"W/\\"datetime'`
 const etagTail = `'\\"",`
+const etagTailBytes = Buffer.from(etagTail)
 const timestampHead = `,"Timestamp":"`
 const annotationTail = '@odata.type":"'
 
@@ -222,24 +223,94 @@ function annotatedLead(name: EncodedName, type: number): string {
 
 /** The record of an entity at a version. */
 export function encodeRecord(keys: string, content: Buffer, version: Version): EntityRecord {
-  const count = content.readUInt16BE(0)
-  const entriesUntil = contentHeaderBytes + count * entryBytes
-  const stamp = formatTicks(version)
-  const head = `${etagHead}${escapeColons(stamp)}${etagTail}${keys}${timestampHead}${stamp}"`
-  const bytes = headerBytes + count * entryBytes + head.length + content.length - entriesUntil
-  const record = Buffer.allocUnsafe(bytes)
-  record[0] = recordFormat
-  record[1] = stamp.length
-  record.writeUInt16BE(count, 2)
-  record.writeUInt32BE(bytes, 4)
-  record.writeBigUInt64BE(version, 8)
-  record.writeUInt32BE(keys.length, 16)
-  content.copy(record, headerBytes, contentHeaderBytes, entriesUntil)
-  const textFrom = headerBytes + count * entryBytes
-  record.write(head, textFrom, 'latin1')
-  content.copy(record, textFrom + head.length, entriesUntil)
-  return record
+  const record = Buffer.allocUnsafe(recordBytesMax(keys, content))
+  return record.subarray(0, writeRecord(record, keys, content, version))
 }
+
+/** What writeRecord takes, or up to a stamp's fraction more. */
+export function recordBytesMax(keys: string, content: Buffer): number {
+  return headerBytes + stampedBytes + 2 * stampBytesMax + keys.length + content.length - contentHeaderBytes
+}
+
+/** As encodeRecord, at the beginning of `target`. Returns how many bytes it wrote. */
+export function writeRecord(target: Buffer, keys: string, content: Buffer, version: Version): number {
+  if (version < second.from || version >= second.until) second = secondOf(version)
+  const fraction = Number(version - second.from)
+  const entriesUntil = contentHeaderBytes + contentCountOf(content) * entryBytes
+  content.copy(target, headerBytes, contentHeaderBytes, entriesUntil)
+  let end = headerBytes + entriesUntil - contentHeaderBytes
+  target.set(second.etagLead, end)
+  end += second.etagLead.length
+  const fractionBytes = writeFraction(target, end, fraction)
+  end += fractionBytes
+  target.set(etagTailBytes, end)
+  end += etagTailBytes.length
+  end += target.write(keys, end, 'latin1')
+  target.set(second.timestampLead, end)
+  end += second.timestampLead.length
+  end += writeFraction(target, end, fraction)
+  target[end++] = quote
+  content.copy(target, end, entriesUntil)
+  end += content.length - entriesUntil
+  target[0] = recordFormat
+  target[1] = secondBytes + fractionBytes
+  target[2] = content[0] as number
+  target[3] = content[1] as number
+  writeU32(target, 4, end)
+  versionBox[0] = version
+  writeU32(target, 8, versionHalves[high] as number)
+  writeU32(target, 12, versionHalves[low] as number)
+  writeU32(target, 16, keys.length)
+  return end
+}
+
+/** What the stamps of one second share, as bytes: versions of a busy moment differ in their fraction only. */
+interface Second {
+  readonly from: bigint
+  readonly until: bigint
+  readonly etagLead: Buffer
+  readonly timestampLead: Buffer
+}
+
+const secondBytes = 'yyyy-MM-ddTHH:mm:ss'.length
+const stampBytesMax = secondBytes + '.fffffffZ'.length
+let second = secondOf(0n as Version)
+
+function secondOf(version: Version): Second {
+  const from = version - (version % ticksPerSecond)
+  const text = formatTicks(from as Ticks).slice(0, secondBytes)
+  return {
+    from,
+    until: from + ticksPerSecond,
+    etagLead: Buffer.from(etagHead + escapeColons(text)),
+    timestampLead: Buffer.from(timestampHead + text),
+  }
+}
+
+/** What formatTicks writes after the second. Returns how many bytes it wrote. */
+function writeFraction(target: Buffer, at: number, fraction: number): number {
+  if (fraction === 0) {
+    target[at] = letterZ
+    return 1
+  }
+  let rest = fraction
+  let digits = 7
+  for (; rest % 10 === 0; digits--) rest /= 10
+  target[at] = dot
+  for (let i = digits; i > 0; i--) {
+    target[at + i] = digit0 + (rest % 10)
+    rest = Math.trunc(rest / 10)
+  }
+  target[at + digits + 1] = letterZ
+  return digits + 2
+}
+
+/** A version's two halves without further bigints, in the order of this machine's bytes. */
+const versionBox = new BigUint64Array(1)
+const versionHalves = new Uint32Array(versionBox.buffer)
+versionBox[0] = 1n
+const low = versionHalves[0] === 1 ? 0 : 1
+const high = 1 - low
 
 export function recordBytes(bytes: Buffer, at = 0): number {
   return u32(bytes, at + 4)
@@ -256,6 +327,10 @@ export function versionOf(record: EntityRecord): Version {
 
 export function propertyCountOf(record: EntityRecord): number {
   return record.readUInt16BE(2)
+}
+
+export function contentCountOf(content: Buffer): number {
+  return content.readUInt16BE(0)
 }
 
 /** Where the parts of a record's text begin; the text ends with the record. */
@@ -308,36 +383,94 @@ export function propertiesOf(record: EntityRecord): Property[] {
 
 /**
  * The properties of `record` with those of `content` put over them, as content, sorted by name: what a
- * merge leaves. Values are copied as text, never read.
+ * merge leaves. Members are copied as bytes, and neither names nor values are read.
  */
 export function mergeContent(record: EntityRecord, content: Buffer): Buffer {
-  const count = content.readUInt16BE(0)
-  const membersFrom = contentHeaderBytes + count * entryBytes
-  const changes = readMembers(content, contentHeaderBytes, count, membersFrom, content.length)
-  const merged = new Map<string, [Buffer, Member]>()
-  for (const member of membersOf(record)) merged.set(member.name, [record, member])
-  for (const member of changes) merged.set(member.name, [content, member])
-  let text = ''
-  const entries: Entry[] = []
-  for (const [source, member] of [...merged.values()].toSorted(byMemberName)) {
-    entries.push({
-      name: nameOf(member.name),
-      type: edmTypes.indexOf(member.type),
-      annotated: member.nameFrom > member.from,
-      memberFrom: text.length + 1,
-    })
-    text += `,${source.toString('latin1', member.from, member.until)}`
+  const { membersFrom, until } = layoutOf(record)
+  const stored = spansOf(record, headerBytes, propertyCountOf(record), membersFrom, until)
+  const count = contentCountOf(content)
+  const contentMembersFrom = contentHeaderBytes + count * entryBytes
+  const brought = spansOf(content, contentHeaderBytes, count, contentMembersFrom, content.length)
+  // Sorting is stable: of two of one name, what is brought stands behind what is stored, and stays.
+  const sorted = [...stored, ...brought].toSorted(bySpanName)
+  return joinSpans(
+    sorted.filter((span, i) => i + 1 === sorted.length || bySpanName(span, sorted[i + 1] as Span) !== 0),
+  )
+}
+
+/** A member as bytes, with its row of the property table. */
+interface Span {
+  readonly source: Buffer
+  readonly entryAt: number
+  /** Where the comma stands before the member. */
+  readonly from: number
+  readonly until: number
+  readonly nameFrom: number
+  readonly nameUntil: number
+}
+
+function spansOf(
+  source: Buffer,
+  entriesFrom: number,
+  count: number,
+  membersFrom: number,
+  sourceUntil: number,
+): Span[] {
+  const spans: Span[] = []
+  let until = sourceUntil
+  for (let i = count - 1; i >= 0; i--) {
+    const entryAt = entriesFrom + i * entryBytes
+    const nameBytes = u16(source, entryAt + 2)
+    const kindAndFrom = u32(source, entryAt + 4)
+    const from = membersFrom + (kindAndFrom & 0xff_ffff) - 1
+    const type = (kindAndFrom >>> 24) & 0x7f
+    const annotation = kindAndFrom >>> 31 === 1 ? annotationBytes(type, nameBytes) : 0
+    const nameFrom = from + annotation + 2
+    spans[i] = { source, entryAt, from, until, nameFrom, nameUntil: nameFrom + nameBytes }
+    until = from
   }
-  return writeContent(entries, text)
+  return spans
+}
+
+function bySpanName(a: Span, b: Span): number {
+  const length = Math.min(a.nameUntil - a.nameFrom, b.nameUntil - b.nameFrom)
+  for (let i = 0; i < length; i++) {
+    const one = a.source[a.nameFrom + i] as number
+    const other = b.source[b.nameFrom + i] as number
+    // An escape stands for another place in the order than its own bytes have.
+    if (one === backslash || other === backslash) return byName(namedOf(a), namedOf(b))
+    if (one !== other) return one - other
+  }
+  return a.nameUntil - a.nameFrom - (b.nameUntil - b.nameFrom)
+}
+
+function namedOf({ source, nameFrom, nameUntil }: Span): { name: string } {
+  return { name: readName(source, nameFrom, nameUntil) }
+}
+
+function joinSpans(spans: readonly Span[]): Buffer {
+  const membersFrom = contentHeaderBytes + spans.length * entryBytes
+  const bytes = spans.reduce((sum, { from, until }) => sum + until - from, membersFrom)
+  const content = Buffer.allocUnsafe(bytes)
+  content.writeUInt16BE(spans.length, 0)
+  let at = contentHeaderBytes
+  let end = membersFrom
+  for (const { source, entryAt, from, until } of spans) {
+    const memberFrom = end + 1 - membersFrom
+    for (let i = 0; i < 5; i++) content[at + i] = source[entryAt + i] as number
+    content[at + 5] = memberFrom >>> 16
+    content[at + 6] = memberFrom >>> 8
+    content[at + 7] = memberFrom
+    at += entryBytes
+    source.copy(content, end, from, until)
+    end += until - from
+  }
+  return content
 }
 
 export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   if (a.name === b.name) return 0
   return a.name < b.name ? -1 : 1
-}
-
-function byMemberName(a: readonly [Buffer, Member], b: readonly [Buffer, Member]): number {
-  return byName(a[1], b[1])
 }
 
 interface Entry {
@@ -538,6 +671,9 @@ export function versionLowOf(bytes: Buffer, at: number): number {
 }
 
 const quote = 0x22
+const dot = 0x2e
+const digit0 = 0x30
+const letterZ = 0x5a
 const backslash = 0x5c
 const partitionHeadBytes = '"PartitionKey":'.length
 const rowHeadBytes = ',"RowKey":'.length
@@ -559,6 +695,13 @@ function membersFromOf(bytes: Buffer, at = 0): number {
 /** `"name@odata.type":"type",` */
 function annotationBytes(type: number, nameBytes: number): number {
   return 1 + nameBytes + annotationTail.length + (edmTypes[type] as EdmType).length + 2
+}
+
+function writeU32(target: Buffer, at: number, value: number): void {
+  target[at] = value >>> 24
+  target[at + 1] = value >>> 16
+  target[at + 2] = value >>> 8
+  target[at + 3] = value
 }
 
 function u16(bytes: Buffer, at: number): number {

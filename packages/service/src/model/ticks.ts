@@ -9,7 +9,7 @@ export type Ticks = Brand<bigint, 'Ticks'>
 /** Reads the time. Given as an argument everywhere, so that a test can own it. */
 export type Clock = () => Ticks
 
-const ticksPerSecond = 10_000_000
+export const ticksPerSecond = 10_000_000n
 const ticksPerMs = 10_000
 const unixEpochSeconds = 62_135_596_800
 const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))?$/
@@ -46,7 +46,7 @@ export function parseTicks(text: string): Ticks | undefined {
     const offset = Number(zoneHour) * 3600 + Number(zoneMinute) * 60
     seconds += sign === '+' ? -offset : offset
   }
-  const ticks = BigInt(seconds) * BigInt(ticksPerSecond) + fractionTicks(fraction ?? '')
+  const ticks = BigInt(seconds) * ticksPerSecond + fractionTicks(fraction ?? '')
   return ticks < 0n || ticks > ticksMax ? undefined : (ticks as Ticks)
 }
 
@@ -115,10 +115,10 @@ let secondText = ''
 /** `2020-12-18T17:08:59`, the beginning of formatTicks. */
 export function formatSeconds(ticks: Ticks): string {
   if (ticks < secondFrom || ticks >= secondUntil) {
-    const seconds = ticks / BigInt(ticksPerSecond)
+    const seconds = ticks / ticksPerSecond
     secondText = isoSeconds(new Date((Number(seconds) - unixEpochSeconds) * 1000))
-    secondFrom = seconds * BigInt(ticksPerSecond)
-    secondUntil = secondFrom + BigInt(ticksPerSecond)
+    secondFrom = seconds * ticksPerSecond
+    secondUntil = secondFrom + ticksPerSecond
   }
   return secondText
 }

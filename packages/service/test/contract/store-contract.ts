@@ -13,7 +13,7 @@ import {
   wholePartition,
 } from '../../src/model/keys.ts'
 import { limits } from '../../src/model/limits.ts'
-import type { Condition, Mutation } from '../../src/model/mutation.ts'
+import type { Condition, Mutation, Refusal } from '../../src/model/mutation.ts'
 import {
   byName,
   type EntityRecord,
@@ -560,6 +560,35 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
         ])
         assert.deepEqual(outcome, { kind: 'refused', index: 99, reason: 'exists' })
         assertSame(await recordsOf(store, table), before)
+      })
+
+      it('leaves no insert of a group that is refused, also to a commit asked with it', async () => {
+        const table = await newTable()
+        const inserts = Array.from({ length: 20 }, (_, i) =>
+          put(keyAt('p', `r${i}`), { n: int32(1) }, absent),
+        )
+        await putOne(store, table, keyAt('p', 'taken'))
+        const before = await recordsOf(store, table)
+        const refusals: [Mutation, Refusal][] = [
+          [put(keyAt('p', 'taken'), {}, absent), 'exists'],
+          [put(keyAt('p', 'nowhere'), {}, present), 'missing'],
+          [remove(keyAt('p', 'taken'), at(1n as Version)), 'changed'],
+        ]
+        for (const [last, reason] of refusals) {
+          const outcome = await store.commit(table, keyAt('p', '').partition, [...inserts, last])
+          assert.deepEqual(outcome, { kind: 'refused', index: inserts.length, reason })
+          assertSame(await recordsOf(store, table), before)
+        }
+        const outcomes = await Promise.all(
+          refusals.flatMap(([last], i) => [
+            store.commit(table, keyAt('p', '').partition, [...inserts, last]),
+            store.commit(table, keyAt('p', '').partition, [inserts[i] as Mutation]),
+          ]),
+        )
+        const kinds = outcomes.map(({ kind }) => kind)
+        // In whatever order they come, each group meets its refusal, and no single insert meets a group's row.
+        assert.deepEqual(kinds, ['refused', 'committed', 'refused', 'committed', 'refused', 'committed'])
+        assert.equal((await recordsOf(store, table)).length, before.length + refusals.length)
       })
 
       it('applies a hundred mutations at once', async () => {

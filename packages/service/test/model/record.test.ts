@@ -141,6 +141,20 @@ describe('a record', () => {
     )
   })
 
+  it('bears stamps with fractions of any length, within a second and over its ends', () => {
+    for (const fraction of [
+      0, 1, 10, 100_000, 1_000_000, 1_200_000, 1_234_560, 1_234_567, 9_999_999, 10_000_000, 0,
+    ]) {
+      const at = (ticksAt('2020-12-18T17:08:59Z') + BigInt(fraction)) as Version
+      const record = encodeRecord(keysText(key), encodeContent([]), at)
+      assert.equal(
+        textOf(record),
+        `"odata.etag":${JSON.stringify(etagOf(at))},${keysText(key)},"Timestamp":"${formatTicks(at)}"`,
+      )
+      assert.equal(versionOf(record), at)
+    }
+  })
+
   it('lies where layoutOf and membersOf say', () => {
     fc.assert(
       fc.property(entity, ({ key, version, properties }) => {

@@ -16,14 +16,16 @@ import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
 import type { Clock } from '../../model/ticks.ts'
+import type { Version } from '../../model/version.ts'
 import type { CommitOutcome, Passes, Store, Visit } from '../store.ts'
+import { newServedCount, openCommitQueue } from './commit-queue.ts'
 import { openDataFolder } from './data-folder.ts'
 import { entityKey, liveKey, openEnvironment } from './environment.ts'
 import { openExitGate, removeExitGate } from './exit-gate.ts'
 import { snapshots } from './snapshot.ts'
 import type { Rows } from './tree.ts'
 import type { WriterOptions } from './writer.ts'
-import { commitPacker, type WriterAnswer, type WriterReport, type WriterRequest } from './writer-message.ts'
+import type { WriterAnswer, WriterReport, WriterRequest } from './writer-message.ts'
 
 /** When a change is acknowledged: on disk; a second before that at most; when the system likes. */
 export type Durability = 'sync' | 'interval' | 'memory'
@@ -42,11 +44,8 @@ const reserveBytesDefault = 32 * 1024 * 1024
 const sliceMs = 4
 const sliceRows = 128
 
-/** Messages of commits under way: one being written, and one ready for when that is done. */
-const postedMax = 2
-
 interface Waiting {
-  resolve(answer: WriterAnswer): void
+  resolve(answer: WriterAnswer | Version): void
   reject(error: Error): void
 }
 
@@ -56,14 +55,13 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const environment = openEnvironment(path, { keys: false })
   const latest = snapshots(environment, path)
   const gate = openExitGate()
+  const served = newServedCount()
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
-    workerData: { path, durability, reserveBytes, gate } satisfies WriterOptions,
+    workerData: { path, durability, reserveBytes, gate, served } satisfies WriterOptions,
   })
   const waiting = new Map<number, Waiting>()
-  const packer = commitPacker()
+  const queue = openCommitQueue(served, postCommits)
   let lastId = 0
-  let posting = false
-  let unanswered = 0
   let broken: Error | undefined
   let closing = false
   const scans = new Set<Promise<void>>()
@@ -144,11 +142,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     partition: PartitionKey,
     mutations: readonly Mutation[],
   ): Promise<CommitOutcome> {
-    const answer = await ask((id) => {
-      packer.add(id, table, partition, mutations)
-      postSoon()
-    })
-    return (answer as { outcome: CommitOutcome }).outcome
+    const answer = await ask((id) => queue.add(id, table, partition, mutations))
+    if (typeof answer !== 'bigint') return (answer as { outcome: CommitOutcome }).outcome
+    return { kind: 'committed', versions: mutations.map((_, index) => (answer + BigInt(index)) as Version) }
   }
 
   async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
@@ -167,7 +163,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     await Promise.allSettled(scans)
     if (broken === undefined) {
       const exited = new Promise((resolve) => worker.once('exit', resolve))
-      postNow()
+      queue.flush()
       post({ kind: 'close' })
       await exited
     }
@@ -175,7 +171,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     await environment.close()
   }
 
-  function ask(send: (id: number) => void): Promise<WriterAnswer> {
+  function ask(send: (id: number) => void): Promise<WriterAnswer | Version> {
     if (broken !== undefined) return Promise.reject(broken)
     lastId = (lastId + 1) >>> 0
     const id = lastId
@@ -185,36 +181,30 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     })
   }
 
-  /** One message for all commits of this turn of the event loop, or of several if the writer is busy. */
-  function postSoon(): void {
-    if (posting) return
-    posting = true
-    if (unanswered < postedMax) setImmediate(postNow)
-  }
-
-  function postNow(): void {
-    if (!posting) return
-    posting = false
-    unanswered++
-    const bytes = packer.take()
-    worker.postMessage({ kind: 'commits', now: clock(), bytes } satisfies WriterRequest, [
-      bytes.buffer as ArrayBuffer,
-    ])
+  function postCommits(bytes: Uint8Array): void {
+    const request: WriterRequest = { kind: 'commits', now: clock(), bytes }
+    worker.postMessage(request, [bytes.buffer as ArrayBuffer])
   }
 
   function post(request: WriterRequest): void {
     worker.postMessage(request)
   }
 
-  function settle({ answers, served }: WriterReport): void {
-    unanswered -= served
-    if (posting) postNow()
-    for (const answer of answers) {
-      const asked = waiting.get(answer.id)
-      waiting.delete(answer.id)
-      if ('error' in answer) asked?.reject(new Error(answer.error))
-      else asked?.resolve(answer)
+  function settle({ committed, answers }: WriterReport): void {
+    for (let i = 0; i < committed.length; i += 2) {
+      asked(Number(committed[i]))?.resolve(committed[i + 1] as Version)
     }
+    for (const answer of answers) {
+      if ('error' in answer) asked(answer.id)?.reject(new Error(answer.error))
+      else asked(answer.id)?.resolve(answer)
+    }
+    queue.answered(waiting.size)
+  }
+
+  function asked(id: number): Waiting | undefined {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    return found
   }
 
   function stop(reason: Error): void {

@@ -26,15 +26,16 @@ export type WriterRequest =
   | { readonly kind: 'close' }
 
 export type WriterAnswer =
-  | { readonly id: number; readonly outcome: CommitOutcome }
+  | { readonly id: number; readonly outcome: Exclude<CommitOutcome, { kind: 'committed' }> }
   | { readonly id: number; readonly created: TableId | undefined }
   | { readonly id: number; readonly dropped: boolean }
   | { readonly id: number; readonly error: string }
 
 export interface WriterReport {
+  /** Of each commit that was made, its id and its first version: those of one commit follow each other. */
+  readonly committed: BigUint64Array
+  /** To all other requests. */
   readonly answers: readonly WriterAnswer[]
-  /** How many messages of commits these answers are to. */
-  readonly served: number
 }
 
 export interface PackedCommit {
@@ -70,13 +71,12 @@ export function commitPacker(): {
     const content = mutation.kind === 'remove' ? undefined : mutation.content
     const contentBytes = content?.length ?? 0
     reserve(mutationHeaderBytes + boundBytesMax + 2 + keys.length + contentBytes)
-    const version = mutation.when.kind === 'version' ? mutation.when.version : 0n
-    end = buffer.writeUInt8(kinds.indexOf(mutation.kind), end)
-    end = buffer.writeUInt8(conditions.indexOf(mutation.when.kind), end)
-    end = buffer.writeBigUInt64BE(version, end)
-    const keyFrom = end + 2
+    buffer[end] = kinds.indexOf(mutation.kind)
+    buffer[end + 1] = conditions.indexOf(mutation.when.kind)
+    if (mutation.when.kind === 'version') buffer.writeBigUInt64BE(mutation.when.version, end + 2)
+    const keyFrom = end + 12
     const keyUntil = encodeKey(buffer, keyFrom, table, { partition, row: mutation.row })
-    buffer.writeUInt16BE(keyUntil - keyFrom, end)
+    buffer.writeUInt16BE(keyUntil - keyFrom, end + 10)
     end = buffer.writeUInt16BE(keys.length, keyUntil)
     end += buffer.write(keys, end, 'latin1')
     end = buffer.writeUInt32BE(contentBytes, end)
@@ -86,7 +86,8 @@ export function commitPacker(): {
   /** The bytes collected; their buffer is the taker's to give away. */
   function take(): Uint8Array {
     const taken = buffer.subarray(0, end)
-    buffer = Buffer.allocUnsafeSlow(initialBytes)
+    // The next message is mostly about as long as this one.
+    buffer = Buffer.allocUnsafeSlow(Math.max(initialBytes, end + (end >>> 2)))
     end = 0
     return taken
   }

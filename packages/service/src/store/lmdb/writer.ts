@@ -6,13 +6,14 @@ import { strict as assert } from 'node:assert'
 import { statfsSync } from 'node:fs'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { TransactionFlags } from 'lmdb'
-import { applyMutation } from '../../model/mutation.ts'
-import type { EntityRecord } from '../../model/record.ts'
+import { type Applied, applyMutation, type Refusal } from '../../model/mutation.ts'
+import { type EntityRecord, recordBytesMax, writeRecord } from '../../model/record.ts'
 import { catalogue, firstTableId, type TableId } from '../../model/table.ts'
 import type { Ticks } from '../../model/ticks.ts'
 import { nextVersion, type Version } from '../../model/version.ts'
 import { catalogueEntryOf, catalogueKey, newCatalogueEntry } from '../catalogue.ts'
 import type { CommitOutcome } from '../store.ts'
+import type { ServedCount } from './commit-queue.ts'
 import {
   afterDropped,
   droppedKey,
@@ -40,6 +41,7 @@ export interface WriterOptions {
   readonly durability: Durability
   readonly reserveBytes: number
   readonly gate: ExitGate
+  readonly served: ServedCount
 }
 
 /** Rows removed between two looks at the queue: a few milliseconds of work. */
@@ -49,52 +51,55 @@ const intervalMs = 1000
 const retryMs = 1000
 const unsynced: TransactionFlags = TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH
 
-const { path, durability, reserveBytes, gate } = workerData as WriterOptions
+const { path, durability, reserveBytes, gate, served } = workerData as WriterOptions
 assert(parentPort !== null, 'the writer runs as a thread')
 const port = parentPort
 const environment = openEnvironment(path, { keys: true })
 
+let recordSpace = Buffer.allocUnsafeSlow(65_536)
 let reclaiming = false
 let lastSyncMs = 0
 let syncTimer: NodeJS.Timeout | undefined
 let reclaimTimer: NodeJS.Timeout | undefined
 let closing = false
 
-port.on('message', (first: WriterRequest) => {
-  const requests = [first]
-  for (;;) {
-    const next = receiveMessageOnPort(port)
-    if (next === undefined) break
-    requests.push(next.message as WriterRequest)
-  }
-  serve(requests)
-})
+port.on('message', serve)
 reclaimSoon()
 
-function serve(requests: readonly WriterRequest[]): void {
-  const work = requests.filter((request) => request.kind !== 'close')
-  if (work.length > 0) {
-    const served = work.filter((request) => request.kind === 'commits').length
-    port.postMessage({ answers: answerAll(work), served } satisfies WriterReport)
+function serve(request: WriterRequest): void {
+  if (request.kind === 'close') {
+    void close()
+    return
   }
-  if (work.length < requests.length) void close()
+  const requests: Work[] = [request]
+  const report = answerAll(requests)
+  Atomics.add(served, 0, requests.filter(({ kind }) => kind === 'commits').length)
+  port.postMessage(report)
 }
 
 type Work = Exclude<WriterRequest, { kind: 'close' }>
 
-function answerAll(requests: readonly Work[]): WriterAnswer[] {
+/** Answers requests in one transaction, and adds to them those that come before it begins. */
+function answerAll(requests: Work[]): WriterReport {
+  const committed: bigint[] = []
   const answers: WriterAnswer[] = []
   try {
-    const room = hasRoom(requests)
     transact(() => {
-      // A transaction that fails part-way must not have answered anyone.
-      answers.length = 0
+      // Another process may have held the engine's lock until now, and more may have come meanwhile.
+      addWaiting(requests)
+      const room = hasRoom(requests)
       const session = beginSession()
       for (const request of requests) {
         if (request.kind === 'commits') {
           for (const commit of unpackCommits(request.bytes)) {
-            if (!room && !onlyRemoves(commit)) answers.push({ id: commit.id, error: noRoom })
-            else answers.push({ id: commit.id, outcome: session.commit(commit, request.now) })
+            const { id } = commit
+            if (!room && !onlyRemoves(commit)) {
+              answers.push({ id, error: noRoom })
+              continue
+            }
+            const outcome = session.commit(commit, request.now)
+            if (outcome.kind === 'committed') committed.push(BigInt(id), outcome.first)
+            else answers.push({ id, outcome })
           }
         } else if (request.kind === 'create') {
           if (!room) answers.push({ id: request.id, error: noRoom })
@@ -105,12 +110,26 @@ function answerAll(requests: readonly Work[]): WriterAnswer[] {
       }
       session.end()
     })
-    return answers
+    return { committed: BigUint64Array.from(committed), answers }
   } catch (error) {
-    return idsOf(requests).map((id) => ({ id, error: String(error) }))
+    return { committed: noCommits, answers: idsOf(requests).map((id) => ({ id, error: String(error) })) }
   }
 }
 
+function addWaiting(requests: Work[]): void {
+  for (;;) {
+    const next = receiveMessageOnPort(port)?.message as WriterRequest | undefined
+    if (next === undefined) return
+    if (next.kind === 'close') {
+      // The last request of all: those before it are answered first.
+      setImmediate(() => void close())
+      return
+    }
+    requests.push(next)
+  }
+}
+
+const noCommits = new BigUint64Array(0)
 const noRoom = `less than ${reserveBytes} bytes are free at ${path}: only deletions are accepted`
 
 /**
@@ -154,6 +173,10 @@ function syncNow(): void {
   lastSyncMs = Date.now()
 }
 
+type Outcome =
+  | { readonly kind: 'committed'; readonly first: Version }
+  | Exclude<CommitOutcome, { kind: 'committed' }>
+
 /** What the requests of one transaction share. */
 function beginSession() {
   const lastBefore = readVersion()
@@ -161,32 +184,44 @@ function beginSession() {
   let last = lastBefore
   return { commit, create, drop, end }
 
-  function commit({ table, mutations }: PackedCommit, now: Ticks): CommitOutcome {
+  /** Applies all or nothing. REQUIRES: rows are distinct. */
+  function commit({ table, mutations }: PackedCommit, now: Ticks): Outcome {
     if (!isLiving(table)) return { kind: 'no table' }
-    const versions: Version[] = []
-    const writes: [key: Uint8Array, record: EntityRecord | undefined][] = []
+    const first = nextVersion(last, now)
+    const inserted: Uint8Array[] = []
+    const writes: [key: Uint8Array, applied: Exclude<Applied, { kind: 'refuse' }>, version: Version][] = []
     for (const [index, { key, change }] of mutations.entries()) {
       last = nextVersion(last, now)
-      versions.push(last)
-      const applied = applyMutation(environment.get(key), change, last)
-      if (applied.kind === 'refuse') return { kind: 'refused', index, reason: applied.reason }
-      writes.push([key, applied.kind === 'write' ? applied.record : undefined])
+      if (change.kind === 'put' && change.when.kind === 'absent') {
+        // The engine judges this condition itself: one way down the tree instead of two.
+        if (!insert(key, recordOf(change.keys, change.content, last))) return refuse(index, 'exists')
+        inserted.push(key)
+      } else {
+        const applied = applyMutation(environment.get(key), change)
+        if (applied.kind === 'refuse') return refuse(index, applied.reason)
+        writes.push([key, applied, last])
+      }
     }
-    // All conditions hold: only now is anything written, so that a refusal leaves nothing behind.
-    for (const [key, record] of writes) {
-      if (record === undefined) remove(key)
-      else put(key, record)
+    // All conditions hold: only now is anything overwritten, so that a refusal leaves nothing behind.
+    for (const [key, applied, version] of writes) {
+      if (applied.kind === 'remove') remove(key)
+      else put(key, recordOf(applied.keys, applied.content, version))
     }
-    return { kind: 'committed', versions }
+    return { kind: 'committed', first }
+
+    function refuse(index: number, reason: Refusal): Outcome {
+      for (const key of inserted) remove(key)
+      return { kind: 'refused', index, reason }
+    }
   }
 
   function create({ account, name, now }: Work & { kind: 'create' | 'drop' }): TableId | undefined {
     const key = entityKey(catalogue, catalogueKey(account, name))
     const id = (environment.get(tableFact)?.readUInt32BE(0) ?? firstTableId) as TableId
     last = nextVersion(last, now)
-    const applied = applyMutation(environment.get(key), newCatalogueEntry(account, name, id), last)
+    const applied = applyMutation(environment.get(key), newCatalogueEntry(account, name, id))
     if (applied.kind !== 'write') return undefined
-    put(key, applied.record)
+    put(key, recordOf(applied.keys, applied.content, last))
     put(liveKey(id), Buffer.from([1]))
     put(tableFact, u32(id + 1))
     return id
@@ -277,8 +312,23 @@ function put(key: Uint8Array, value: Buffer): void {
   environment.putSync(key, value)
 }
 
+/** False, and nothing changed, if the key is there already. */
+function insert(key: Uint8Array, value: Buffer): boolean {
+  // lmdb-js returns whether it wrote; its types leave that out.
+  return environment.putSync(key, value, unlessThere) as unknown as boolean
+}
+
+const unlessThere = { noOverwrite: true }
+
 function remove(key: Uint8Array): void {
   environment.removeSync(key)
+}
+
+/** Valid until the next call: the engine copies what it is given at once. */
+function recordOf(keys: string, content: Buffer, version: Version): EntityRecord {
+  const bytesMax = recordBytesMax(keys, content)
+  if (bytesMax > recordSpace.length) recordSpace = Buffer.allocUnsafeSlow(2 * bytesMax)
+  return recordSpace.subarray(0, writeRecord(recordSpace, keys, content, version))
 }
 
 function idsOf(requests: readonly Work[]): number[] {

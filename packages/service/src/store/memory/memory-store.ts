@@ -8,7 +8,7 @@ import {
   slotOf,
 } from '../../model/keys.ts'
 import { applyMutation, type Mutation } from '../../model/mutation.ts'
-import { type EntityRecord, recordAlone } from '../../model/record.ts'
+import { encodeRecord, type EntityRecord, recordAlone } from '../../model/record.ts'
 import {
   type AccountName,
   catalogue,
@@ -102,9 +102,12 @@ export function openMemoryStore({ clock }: { readonly clock: Clock }): Store {
       const slot = slotOf({ partition, row: mutation.row })
       last = nextVersion(last, clock())
       versions.push(last)
-      const applied = applyMutation(rows.records.get(slot), mutation, last)
+      const applied = applyMutation(rows.records.get(slot), mutation)
       if (applied.kind === 'refuse') return { kind: 'refused', index, reason: applied.reason }
-      writes.push([slot, applied.kind === 'write' ? applied.record : undefined])
+      writes.push([
+        slot,
+        applied.kind === 'write' ? encodeRecord(applied.keys, applied.content, last) : undefined,
+      ])
     }
     for (const [slot, record] of writes) write(rows, slot, record)
     return { kind: 'committed', versions }
