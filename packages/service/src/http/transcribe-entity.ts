@@ -62,6 +62,7 @@ export function transcriptOf({ slots, tail }: Outline, order: PropertyOrder): Tr
     from: new Int32Array(slots.length),
     until: new Int32Array(slots.length),
     type: Uint8Array.from(types, (type) => typeCodes[type]),
+    cut: new Uint8Array(slots.length),
   }
   return (body) => {
     if (body.length > transcribedBytesMax || !findValues(body, parts, end, places)) return undefined
@@ -125,6 +126,8 @@ function findValues(body: Buffer, parts: readonly Part[], tail: Uint8Array, plac
       const type = numberType(body, from, at, part)
       if (type === undefined) return false
       places.type[i] = typeCodes[type]
+    } else if (part.type === 'Edm.DateTime' && !placeTime(body, i, part, places)) {
+      return false
     }
   }
   return at + tail.length === body.length && standsAt(body, at, tail)
@@ -156,6 +159,7 @@ function stringUntil(body: Buffer, from: number, { name, type }: Part): number {
   const isPlain =
     type === undefined ||
     type === 'Edm.String' ||
+    type === 'Edm.DateTime' ||
     (type === 'Edm.Int64' && isInteger(body, from + 1, at, int64Digits))
   if (!isPlain) {
     const text = body.toString('latin1', from + 1, at)
@@ -163,6 +167,20 @@ function stringUntil(body: Buffer, from: number, { name, type }: Part): number {
     if (property?.text !== text || faultOfValue(property) !== undefined) return -1
   }
   return at + 1
+}
+
+/** Records write no zeros at the end of a time, so one that has some is cut; false if more than that is different. */
+function placeTime(body: Buffer, place: number, { name, type }: Part, places: ValuePlaces): boolean {
+  const from = (places.from[place] as number) + 1
+  const text = body.toString('latin1', from, (places.until[place] as number) - 1)
+  const property = readValue(name, { kind: 'string', text, plain: true }, type)
+  if (property === undefined || faultOfValue(property) !== undefined) return false
+  const isCut = property.text !== text
+  places.cut[place] = Number(isCut)
+  if (!isCut) return true
+  const kept = property.text.length - 'Z'.length
+  places.until[place] = from + kept
+  return property.text.length < text.length && text.startsWith(property.text.slice(0, kept))
 }
 
 /** Undefined if the number is not written as records write it. */

@@ -114,6 +114,8 @@ export interface ValuePlaces {
   readonly from: Int32Array
   readonly until: Int32Array
   readonly type: Uint8Array
+  /** One for a time that ends here, but for the `Z"` that its record has in place of what follows. */
+  readonly cut: Uint8Array
 }
 
 /**
@@ -126,16 +128,15 @@ export function contentCopier(
   const members = properties.map(copiedMember)
   const runs = runsOf(members)
   const head = writeContent(members, '')
-  return (body, { from, until, type }) => {
+  return (body, { from, until, type, cut }) => {
     let bytes = head.length
-    for (const { place, lead } of members) {
-      bytes += lead.length + (until[place] as number) - (from[place] as number)
-    }
+    for (const { place, lead } of members) bytes += lead.length + valueBytes(place)
     const content = Buffer.allocUnsafe(bytes)
     let at = copyBytes(head, 0, head.length, content, 0)
     for (const { lead, leadBytes, first, last } of runs) {
       at = copyBytes(lead, 0, lead.length, content, at)
       at = copyBytes(body, (from[first] as number) - leadBytes, until[last] as number, content, at)
+      if (cut[last] === 1) at = copyBytes(timeEnd, 0, timeEnd.length, content, at)
     }
     at = contentHeaderBytes
     let memberFrom = 1
@@ -144,18 +145,26 @@ export function contentCopier(
       content[at + 5] = memberFrom >>> 16
       content[at + 6] = memberFrom >>> 8
       content[at + 7] = memberFrom
-      memberFrom += lead.length + (until[place] as number) - (from[place] as number)
+      memberFrom += lead.length + valueBytes(place)
       at += entryBytes
     }
     return content
+
+    function valueBytes(place: number): number {
+      return (until[place] as number) - (from[place] as number) + (cut[place] === 1 ? timeEnd.length : 0)
+    }
   }
 }
+
+const timeEnd = Buffer.from('Z"')
 
 interface CopiedMember extends Entry {
   readonly place: number
   /** What stands before the value in a record, and whether it stands there in a body, too. */
   readonly lead: string
   readonly alike: boolean
+  /** Whether its value may be cut, so that what follows it in a body is not what follows it in a record. */
+  readonly mayBeCut: boolean
 }
 
 function copiedMember(property: CopiedProperty): CopiedMember {
@@ -163,7 +172,9 @@ function copiedMember(property: CopiedProperty): CopiedMember {
   const type = typeCodes[property.type]
   const annotated = isAnnotated(property)
   const lead = annotated ? annotatedLead(name, type).slice(0, -1) : name.lead
-  return { name, type, annotated, memberFrom: 0, place: property.place, lead, alike: lead === property.lead }
+  const { place } = property
+  const mayBeCut = property.type === 'Edm.DateTime'
+  return { name, type, annotated, memberFrom: 0, place, lead, alike: lead === property.lead, mayBeCut }
 }
 
 /** Values from `first` to `last`, copied together. */
@@ -177,14 +188,16 @@ interface Run {
 
 function runsOf(members: readonly CopiedMember[]): Run[] {
   const runs: Run[] = []
-  for (const { place, lead, alike } of members) {
-    const before = runs.at(-1)
-    if (alike && before?.last === place - 1) {
-      before.last = place
+  let open: Run | undefined
+  for (const { place, lead, alike, mayBeCut } of members) {
+    if (alike && open?.last === place - 1) {
+      open.last = place
     } else {
       const leadBytes = alike ? lead.length : 0
-      runs.push({ lead: Buffer.from(alike ? '' : lead), leadBytes, first: place, last: place })
+      open = { lead: Buffer.from(alike ? '' : lead), leadBytes, first: place, last: place }
+      runs.push(open)
     }
+    if (mayBeCut) open = undefined
   }
   return runs
 }
