@@ -4,11 +4,11 @@
  */
 import { unreachable } from '../model/brand.ts'
 import { Fault, inputTexts } from '../model/faults.ts'
-import type { PropertyText } from '../model/record.ts'
+import type { PropertyOrder, PropertyText } from '../model/record.ts'
 import { type Outline, readOutline, type Slot, valuesBy } from './entity-outline.ts'
 import { type JsonScalar, openJson } from './json-reader.ts'
 import { readValue } from './read-value.ts'
-import { type PropertyOrder, type Transcript, transcriptOf } from './transcribe-entity.ts'
+import { type Transcript, transcriptOf } from './transcribe-entity.ts'
 
 /** What a body says, before any rule about entities is applied to it. */
 export interface EntityBody {

@@ -11,7 +11,7 @@ import { strict as assert } from 'node:assert'
 import { unreachable } from '../model/brand.ts'
 import { areLegalNames, faultOfValue } from '../model/entity.ts'
 import { limits } from '../model/limits.ts'
-import { byName, contentCopier, type ValuePlaces } from '../model/record.ts'
+import { byName, contentCopier, type PropertyOrder, type ValuePlaces } from '../model/record.ts'
 import { type EdmType, typeCodes } from '../model/values.ts'
 import type { Outline, Slot } from './entity-outline.ts'
 import { isNumber, type JsonScalar } from './json-reader.ts'
@@ -26,9 +26,6 @@ export interface Transcribed {
   /** The content of a record. */
   readonly properties: Buffer
 }
-
-/** In which order content has the properties: that of the body, or by name. */
-export type PropertyOrder = 'given' | 'by name'
 
 /** So short a body can break no limit of size, neither that of a value nor that of the entity. */
 const transcribedBytesMax = 32_768

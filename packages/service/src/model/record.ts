@@ -76,6 +76,9 @@ export function keysText(key: EntityKey): string {
   return `"PartitionKey":${jsonString(key.partition)},"RowKey":${jsonString(key.row)}`
 }
 
+/** In which order content has the properties: that of the body, or by name. */
+export type PropertyOrder = 'given' | 'by name'
+
 /** Encodes properties in the order given. */
 export function encodeContent(properties: readonly Property[]): Buffer {
   return encodeTexts(properties.map(propertyText))
@@ -141,10 +144,8 @@ export function contentCopier(
     at = contentHeaderBytes
     let memberFrom = 1
     for (const { place, lead, annotated } of members) {
-      content[at + 4] = (annotated ? 0x80 : 0) | (type[place] as number)
-      content[at + 5] = memberFrom >>> 16
-      content[at + 6] = memberFrom >>> 8
-      content[at + 7] = memberFrom
+      const kind = (annotated ? 0x80 : 0) | (type[place] as number)
+      writeU32(content, at + 4, (kind << 24) | memberFrom)
       memberFrom += lead.length + valueBytes(place)
       at += entryBytes
     }
@@ -469,11 +470,9 @@ function joinSpans(spans: readonly Span[]): Buffer {
   let at = contentHeaderBytes
   let end = membersFrom
   for (const { source, entryAt, from, until } of spans) {
-    const memberFrom = end + 1 - membersFrom
-    for (let i = 0; i < 5; i++) content[at + i] = source[entryAt + i] as number
-    content[at + 5] = memberFrom >>> 16
-    content[at + 6] = memberFrom >>> 8
-    content[at + 7] = memberFrom
+    const kind = source[entryAt + 4] as number
+    for (let i = 0; i < 4; i++) content[at + i] = source[entryAt + i] as number
+    writeU32(content, at + 4, (kind << 24) | (end + 1 - membersFrom))
     at += entryBytes
     source.copy(content, end, from, until)
     end += until - from
@@ -508,33 +507,23 @@ function writeContent(entries: readonly Entry[], text: string): Buffer {
   return content
 }
 
+/** Spans with their names read. */
 function readMembers(
   source: Buffer,
   entriesFrom: number,
   count: number,
   membersFrom: number,
-  until: number,
+  sourceUntil: number,
 ): Member[] {
-  const members: Member[] = []
-  for (let i = 0; i < count; i++) {
-    const at = entriesFrom + i * entryBytes
-    const nameBytes = source.readUInt16BE(at + 2)
-    const kind = source[at + 4] ?? 0
-    const type = edmTypes[kind & 0x7f]
-    assert(type !== undefined, 'unknown property type in a record')
-    const from = membersFrom + source.readUIntBE(at + 5, 3)
-    const nameFrom = from + (kind & 0x80 ? annotationBytes(kind & 0x7f, nameBytes) : 0)
-    const nextAt = at + entryBytes
-    members.push({
-      name: readName(source, nameFrom + 1, nameFrom + 1 + nameBytes),
-      type,
-      from,
-      nameFrom,
-      valueFrom: nameFrom + nameBytes + 3,
-      until: i + 1 < count ? membersFrom + source.readUIntBE(nextAt + 5, 3) - 1 : until,
-    })
-  }
-  return members
+  return spansOf(source, entriesFrom, count, membersFrom, sourceUntil).map(
+    ({ entryAt, from, until, nameFrom, nameUntil }) => {
+      const type = edmTypes[(source[entryAt + 4] as number) & 0x7f]
+      assert(type !== undefined, 'unknown property type in a record')
+      const name = readName(source, nameFrom, nameUntil)
+      // A member begins behind its comma and its name with a quote; the value stands behind `":`.
+      return { name, type, from: from + 1, nameFrom: nameFrom - 1, valueFrom: nameUntil + 2, until }
+    },
+  )
 }
 
 function readName(source: Buffer, from: number, until: number): string {

@@ -135,7 +135,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
   /** Counts rows that cannot match without meeting them. */
   function passes(records: Records): boolean {
     if (visitsSingly || scanned + records.count > scanRowsMax) return false
-    if (!range.sieve?.excludes(records)) return false
+    if (!range.sieve()?.excludes(records)) return false
     // A page ends at a row, so who finds a budget spent has to look at one.
     if (scanned >= lookAt && spentBudget() !== undefined) {
       lookAt = scanned
@@ -147,7 +147,7 @@ export async function readPage(store: Store, request: PageRequest, take: Take): 
 
   function visit(records: Records): 'next' | 'stop' | KeyPosition {
     const { bytes, starts, count } = records
-    if (records.place !== 0) range.sieve?.learn(records)
+    if (records.place !== 0) range.sieve()?.learn(records)
     for (let index = 0; index < count; ) {
       const at = starts[index] as number
       if (scanned >= lookAt) {
@@ -258,11 +258,20 @@ function sieves(store: Store): (residual: Filter | undefined) => Sieve | undefin
   }
 }
 
+/** Makes it when it is first asked for. */
+function onceMade<Made>(make: () => Made): () => Made {
+  let made: { readonly it: Made } | undefined
+  return () => {
+    made ??= { it: make() }
+    return made.it
+  }
+}
+
 interface RangeInUse {
   readonly skip: SkipSet | undefined
   readonly matches: Predicate
-  /** Tells of rows that lie together, for which they need not be visited. */
-  readonly sieve: Sieve | undefined
+  /** Tells of rows that lie together, for which they need not be visited. Made when the first such rows are met. */
+  readonly sieve: () => Sieve | undefined
   /** Whether a row lies behind the range; undefined when it would not matter, as nothing changes there. */
   readonly isPast: ((bytes: Buffer, at: number) => boolean) | undefined
   /** Whether either must be asked of every row before the next one is met. */
@@ -286,7 +295,7 @@ function rangesInUse(
     return {
       skip: range?.rows === undefined ? undefined : skipSet(range.rows),
       matches: predicateOf(range?.residual),
-      sieve: visitsSingly ? undefined : sieveFor(range?.residual),
+      sieve: visitsSingly ? () => undefined : onceMade(() => sieveFor(range?.residual)),
       isPast: areAlike ? undefined : pastEnd(range),
       visitsSingly,
     }

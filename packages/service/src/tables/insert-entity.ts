@@ -1,13 +1,12 @@
-import { checkEntity } from '../model/entity.ts'
 import { Fault } from '../model/faults.ts'
 import { parsePartitionKey, parseRowKey } from '../model/keys.ts'
 import type { Condition } from '../model/mutation.ts'
-import { encodeTexts, keysText, type PropertyText } from '../model/record.ts'
-import type { EntityWrite } from './write-entities.ts'
+import { keysText, type PropertyText } from '../model/record.ts'
+import { contentOf, type EntityWrite } from './write-entities.ts'
 
 const absent: Condition = { kind: 'absent' }
 
-/** A new entity. Its properties keep the order its client gave them. Content was checked by who made it. */
+/** A new entity. Its properties keep the order its client gave them. */
 export function insertEntity(
   partition: string | undefined,
   row: string | undefined,
@@ -15,13 +14,6 @@ export function insertEntity(
 ): EntityWrite {
   if (partition === undefined || row === undefined) throw new Fault('PropertiesNeedValue')
   const key = { partition: parsePartitionKey(partition), row: parseRowKey(row) }
-  let content: Buffer
-  if (Buffer.isBuffer(properties)) {
-    content = properties
-  } else {
-    checkEntity(key, properties)
-    content = encodeTexts(properties)
-  }
   return {
     key,
     mutation: {
@@ -29,7 +21,7 @@ export function insertEntity(
       row: key.row,
       when: absent,
       keys: keysText(key),
-      content,
+      content: contentOf(key, properties, 'given'),
     },
   }
 }

@@ -1,8 +1,7 @@
-import { checkEntity } from '../model/entity.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Condition } from '../model/mutation.ts'
-import { byName, encodeTexts, keysText, type PropertyText } from '../model/record.ts'
-import type { EntityWrite } from './write-entities.ts'
+import { keysText, type PropertyText } from '../model/record.ts'
+import { contentOf, type EntityWrite } from './write-entities.ts'
 
 /**
  * Replaces an entity or merges into it; under the condition `any`, also creates it.
@@ -14,12 +13,6 @@ export function updateEntity(
   properties: readonly PropertyText[] | Buffer,
   when: Condition,
 ): EntityWrite {
-  let content: Buffer
-  if (Buffer.isBuffer(properties)) {
-    content = properties
-  } else {
-    checkEntity(key, properties)
-    content = encodeTexts(properties.toSorted(byName))
-  }
+  const content = contentOf(key, properties, 'by name')
   return { key, mutation: { kind, row: key.row, when, keys: keysText(key), content } }
 }

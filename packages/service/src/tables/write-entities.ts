@@ -1,8 +1,10 @@
 /** The one way to change entities: a group of mutations on one partition; a single write is a group of one. */
 import { unreachable } from '../model/brand.ts'
+import { checkEntity } from '../model/entity.ts'
 import { Fault } from '../model/faults.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
+import { byName, encodeTexts, type PropertyOrder, type PropertyText } from '../model/record.ts'
 import type { TableId } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 import type { CommitOutcome, Store } from '../store/store.ts'
@@ -11,6 +13,17 @@ export interface EntityWrite {
   readonly key: EntityKey
   /** To the row of the key. */
   readonly mutation: Mutation
+}
+
+/** The content of an entity that keeps the rules. What is content already was checked by who made it. */
+export function contentOf(
+  key: EntityKey,
+  properties: readonly PropertyText[] | Buffer,
+  order: PropertyOrder,
+): Buffer {
+  if (Buffer.isBuffer(properties)) return properties
+  checkEntity(key, properties)
+  return encodeTexts(order === 'given' ? properties : properties.toSorted(byName))
 }
 
 export type GroupOutcome =

@@ -4,11 +4,11 @@ import * as fc from 'fast-check'
 import { readOutline } from '../../src/http/entity-outline.ts'
 import { openJson } from '../../src/http/json-reader.ts'
 import { type EntityBody, readEntityText } from '../../src/http/read-entity.ts'
-import { type PropertyOrder, transcriptOf } from '../../src/http/transcribe-entity.ts'
+import { transcriptOf } from '../../src/http/transcribe-entity.ts'
 import { checkEntity } from '../../src/model/entity.ts'
 import { Fault } from '../../src/model/faults.ts'
 import { limits } from '../../src/model/limits.ts'
-import { byName, encodeTexts, type PropertyText } from '../../src/model/record.ts'
+import { byName, encodeTexts, type PropertyOrder, type PropertyText } from '../../src/model/record.ts'
 import { keyAt } from '../support/entities.ts'
 
 describe('a transcript', () => {

@@ -27,15 +27,10 @@ export function snapshots(environment: Environment, path: string): Snapshots {
   return { open, find, close }
 
   function open(): Rows {
-    const transaction = begin()
-    try {
-      map ??= findMap(environment, transaction, path)
-      const inPlace = map === undefined ? undefined : rowsInPlace(environment, transaction, map)
+    return inTransaction((transaction, seen) => {
+      const inPlace = seen === undefined ? undefined : rowsInPlace(environment, transaction, seen)
       return inPlace ?? rowsByCursor(environment, transaction)
-    } catch (error) {
-      transaction.done()
-      throw error
-    }
+    })
   }
 
   function find(key: Uint8Array): Row | undefined {
@@ -51,17 +46,12 @@ export function snapshots(environment: Environment, path: string): Snapshots {
     used = true
     if (held !== undefined && map !== undefined && latestTxn(map) === held.root.txn) return held.root
     letGo()
-    const transaction = begin()
-    try {
-      map ??= findMap(environment, transaction, path)
-      const root = map === undefined ? undefined : rootOf(environment, transaction, map)
+    return inTransaction((transaction, seen) => {
+      const root = seen === undefined ? undefined : rootOf(environment, transaction, seen)
       if (root === undefined) transaction.done()
       else hold(transaction, root)
       return root
-    } catch (error) {
-      transaction.done()
-      throw error
-    }
+    })
   }
 
   function hold(transaction: ReadTransaction, root: Root): void {
@@ -83,10 +73,20 @@ export function snapshots(environment: Environment, path: string): Snapshots {
     letGo()
   }
 
-  /** A read transaction may be left from an earlier read; a new one sees what was acknowledged since. */
-  function begin(): ReadTransaction {
+  /** Begins a transaction, which is for `use` to end, and finds the map if it was not found before. */
+  function inTransaction<Result>(
+    use: (transaction: ReadTransaction, seen: MappedFile | undefined) => Result,
+  ): Result {
+    // One may be left from an earlier read; a new one sees what was acknowledged since.
     environment.resetReadTxn()
-    return environment.useReadTransaction() as ReadTransaction
+    const transaction = environment.useReadTransaction() as ReadTransaction
+    try {
+      map ??= findMap(environment, transaction, path)
+      return use(transaction, map)
+    } catch (error) {
+      transaction.done()
+      throw error
+    }
   }
 }
 
