@@ -9,7 +9,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
-import { type ByteSink, byteSink } from './byte-sink.ts'
 import type { Reply } from './reply.ts'
 
 export interface PartReply {
@@ -22,30 +21,22 @@ const mime = 'Content-Type: application/http\r\nContent-Transfer-Encoding: binar
 
 export function writeBatch(layout: 'operation' | 'change set', replies: readonly PartReply[]): Reply {
   const batch = `batchresponse_${randomUUID()}`
-  const sink = byteSink(batchBytesMin + replies.length * partBytes)
-  sink.write(`--${batch}\r\n`)
-  if (layout === 'change set') {
-    const changeSet = `changesetresponse_${randomUUID()}`
-    sink.write(`Content-Type: multipart/mixed; boundary=${changeSet}\r\n\r\n`)
-    writeParts(sink, `--${changeSet}\r\n${mime}`, replies)
-    sink.write(`--${changeSet}--\r\n`)
-  } else {
-    writeParts(sink, mime, replies)
-  }
-  sink.write(`--${batch}--\r\n`)
   return {
     status: 202,
     noCache: true,
     contentType: `multipart/mixed; boundary=${batch}`,
-    body: sink.take(),
+    body: `--${batch}\r\n${layout === 'change set' ? changeSetText(replies) : partsText(mime, replies)}--${batch}--\r\n`,
   }
 }
 
-/** What an answer without a body takes, roughly: growing costs copies. */
-const batchBytesMin = 512
-const partBytes = 640
+function changeSetText(replies: readonly PartReply[]): string {
+  const boundary = `changesetresponse_${randomUUID()}`
+  const parts = partsText(`--${boundary}\r\n${mime}`, replies)
+  return `Content-Type: multipart/mixed; boundary=${boundary}\r\n\r\n${parts}--${boundary}--\r\n`
+}
 
-function writeParts(sink: ByteSink, before: string, replies: readonly PartReply[]): void {
+function partsText(before: string, replies: readonly PartReply[]): string {
+  let text = ''
   let head = ''
   let of: PartReply | undefined
   for (const part of replies) {
@@ -53,10 +44,10 @@ function writeParts(sink: ByteSink, before: string, replies: readonly PartReply[
     // Most answers of a group differ in nothing but where the entity is and which version it has.
     if (of === undefined || !beginAlike(of, part)) head = before + headText(part)
     of = part
-    sink.write(head)
     const { body = '' } = reply
-    sink.write(`${tailText(reply)}${typeof body === 'string' ? body : body.toString('latin1')}\r\n`)
+    text += `${head}${tailText(reply)}${typeof body === 'string' ? body : body.toString('latin1')}\r\n`
   }
+  return text
 }
 
 function beginAlike(a: PartReply, b: PartReply): boolean {

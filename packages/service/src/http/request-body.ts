@@ -49,12 +49,8 @@ export function receiveBody(framing: Framing): RequestBody {
 
   function append(bytes: Buffer, at: number): void {
     if (received > buffer.length) {
-      const declared = framing.kind === 'measured' ? framing.bytes : 0
-      const larger = Math.max(
-        received,
-        Math.min(Math.max(declared, 2 * received), limits.requestBodyBytesMax),
-      )
-      const grown = Buffer.allocUnsafe(larger)
+      const expected = framing.kind === 'measured' ? framing.bytes : 2 * received
+      const grown = Buffer.allocUnsafe(Math.min(expected, limits.requestBodyBytesMax))
       buffer.copy(grown, 0, 0, at)
       buffer = grown
     }

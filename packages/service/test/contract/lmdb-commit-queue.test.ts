@@ -104,7 +104,7 @@ function queue(servedBefore = 0) {
       for (let commits = underWay.shift(); commits !== undefined; commits = underWay.shift()) {
         Atomics.add(served, 0, 1)
         left -= commits
-        answered(left)
+        answered(left, [])
         idleTurns = 0
       }
       await nextTurn()

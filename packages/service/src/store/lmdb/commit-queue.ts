@@ -11,8 +11,8 @@ import { commitPacker } from './writer-message.ts'
 
 export interface CommitQueue {
   add(id: number, table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): void
-  /** To be called when commits were answered; `left` have no answer yet. */
-  answered(left: number): void
+  /** To be called when commits were answered, with what they were posted in; `left` have no answer yet. */
+  answered(left: number, buffers: readonly ArrayBuffer[]): void
   /** Posts what was collected, without waiting for company. */
   flush(): void
 }
@@ -31,7 +31,7 @@ const companyShare = 1 / 3
 /** What is remembered of the crowd after a message, so that one that has gone is forgotten. */
 const crowdKept = 0.9
 
-export function openCommitQueue(served: ServedCount, post: (packed: Uint8Array) => void): CommitQueue {
+export function openCommitQueue(served: ServedCount, post: (packed: Uint8Array<ArrayBuffer>) => void): CommitQueue {
   const packer = commitPacker()
   let posted = Atomics.load(served, 0)
   let collected = 0
@@ -52,7 +52,8 @@ export function openCommitQueue(served: ServedCount, post: (packed: Uint8Array) 
     else lookSoon()
   }
 
-  function answered(left: number): void {
+  function answered(left: number, buffers: readonly ArrayBuffer[]): void {
+    packer.reuse(buffers)
     unanswered = left
     if (collected > 0) lookSoon()
   }

@@ -181,16 +181,16 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     })
   }
 
-  function postCommits(bytes: Uint8Array): void {
+  function postCommits(bytes: Uint8Array<ArrayBuffer>): void {
     const request: WriterRequest = { kind: 'commits', now: clock(), bytes }
-    worker.postMessage(request, [bytes.buffer as ArrayBuffer])
+    worker.postMessage(request, [bytes.buffer])
   }
 
   function post(request: WriterRequest): void {
     worker.postMessage(request)
   }
 
-  function settle({ committed, answers }: WriterReport): void {
+  function settle({ committed, answers, buffers }: WriterReport): void {
     for (let i = 0; i < committed.length; i += 2) {
       asked(Number(committed[i]))?.resolve(committed[i + 1] as Version)
     }
@@ -198,7 +198,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
       if ('error' in answer) asked(answer.id)?.reject(new Error(answer.error))
       else asked(answer.id)?.resolve(answer)
     }
-    queue.answered(waiting.size)
+    queue.answered(waiting.size, buffers)
   }
 
   function asked(id: number): Waiting | undefined {

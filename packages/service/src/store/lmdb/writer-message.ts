@@ -15,7 +15,7 @@ import type { CommitOutcome } from '../store.ts'
 
 /** `now` is the sender's clock: the writer has none of its own, so that a test can own it. */
 export type WriterRequest =
-  | { readonly kind: 'commits'; readonly now: Ticks; readonly bytes: Uint8Array }
+  | { readonly kind: 'commits'; readonly now: Ticks; readonly bytes: Uint8Array<ArrayBuffer> }
   | {
       readonly kind: 'create' | 'drop'
       readonly now: Ticks
@@ -32,6 +32,8 @@ export type WriterAnswer =
   | { readonly id: number; readonly error: string }
 
 export interface WriterReport {
+  /** What the commits came in, for the next ones. */
+  readonly buffers: readonly ArrayBuffer[]
   /** Of each commit that was made, its id and its first version: those of one commit follow each other. */
   readonly committed: BigUint64Array
   /** To all other requests. */
@@ -50,13 +52,19 @@ const commitHeaderBytes = 10
 const mutationHeaderBytes = 18
 
 /** Collects commits until they are taken. */
-export function commitPacker(): {
+export interface CommitPacker {
   add(id: number, table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): void
-  take(): Uint8Array
-} {
+  /** The bytes collected; their buffer is the taker's to give away. */
+  take(): Uint8Array<ArrayBuffer>
+  /** Takes buffers back to use them again: new memory costs more than what is written into it. */
+  reuse(buffers: readonly ArrayBuffer[]): void
+}
+
+export function commitPacker(): CommitPacker {
+  const spare: Buffer<ArrayBuffer>[] = []
   let buffer = Buffer.allocUnsafeSlow(initialBytes)
   let end = 0
-  return { add, take }
+  return { add, take, reuse }
 
   function add(id: number, table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): void {
     reserve(commitHeaderBytes)
@@ -83,13 +91,18 @@ export function commitPacker(): {
     if (content !== undefined) end += content.copy(buffer, end)
   }
 
-  /** The bytes collected; their buffer is the taker's to give away. */
-  function take(): Uint8Array {
+  function take(): Uint8Array<ArrayBuffer> {
     const taken = buffer.subarray(0, end)
     // The next message is mostly about as long as this one.
-    buffer = Buffer.allocUnsafeSlow(Math.max(initialBytes, end + (end >>> 2)))
+    buffer = spare.pop() ?? Buffer.allocUnsafeSlow(Math.max(initialBytes, end + (end >>> 2)))
     end = 0
     return taken
+  }
+
+  function reuse(buffers: readonly ArrayBuffer[]): void {
+    for (const each of buffers) {
+      if (spare.length < spareMax && each.byteLength <= spareBytesMax) spare.push(Buffer.from(each))
+    }
   }
 
   function reserve(bytes: number): void {
@@ -101,6 +114,9 @@ export function commitPacker(): {
 }
 
 const initialBytes = 16_384
+/** As many as are under way at once, and no memory for long that only the longest messages need. */
+const spareMax = 3
+const spareBytesMax = 1_048_576
 
 export function* unpackCommits(packed: Uint8Array): Generator<PackedCommit> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)

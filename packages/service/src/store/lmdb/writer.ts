@@ -72,15 +72,17 @@ function serve(request: WriterRequest): void {
     return
   }
   const requests: Work[] = [request]
-  const report = answerAll(requests)
-  Atomics.add(served, 0, requests.filter(({ kind }) => kind === 'commits').length)
-  port.postMessage(report)
+  const answered = answerAll(requests)
+  const buffers = requests.flatMap((each) => (each.kind === 'commits' ? [each.bytes.buffer] : []))
+  Atomics.add(served, 0, buffers.length)
+  const report: WriterReport = { ...answered, buffers }
+  port.postMessage(report, buffers)
 }
 
 type Work = Exclude<WriterRequest, { kind: 'close' }>
 
 /** Answers requests in one transaction, and adds to them those that come before it begins. */
-function answerAll(requests: Work[]): WriterReport {
+function answerAll(requests: Work[]): Omit<WriterReport, 'buffers'> {
   const committed: bigint[] = []
   const answers: WriterAnswer[] = []
   try {
