@@ -1,5 +1,6 @@
 /** Who is asking: picks the credential a request carries and proves it. */
 import { Fault } from '../model/faults.ts'
+import type { Soon } from '../model/soon.ts'
 import type { Clock } from '../model/ticks.ts'
 import { authenticateAccountSas } from './account-sas.ts'
 import type { Accounts } from './accounts.ts'
@@ -18,7 +19,7 @@ export interface Credentials {
 }
 
 /** A header decides alone: signatures in the query beside it confer nothing. */
-export function authenticate(request: ArrivedRequest, credentials: Credentials): Grant | Promise<Grant> {
+export function authenticate(request: ArrivedRequest, credentials: Credentials): Soon<Grant> {
   const header = request.headers.get('authorization')
   if (header !== undefined) return authenticateHeader(header, request, credentials)
   if (request.target.query.has('sig')) return authenticateSas(request, credentials)
@@ -30,7 +31,7 @@ function authenticateHeader(
   header: string,
   request: ArrivedRequest,
   { accounts, clock, bearer }: Credentials,
-): Grant | Promise<Grant> {
+): Soon<Grant> {
   const space = header.indexOf(' ')
   const scheme = header.slice(0, Math.max(space, 0)).toLowerCase()
   const credential = header.slice(space + 1)
@@ -46,10 +47,7 @@ function authenticateHeader(
   }
 }
 
-function authenticateSas(
-  request: ArrivedRequest,
-  { accounts, clock, policies }: Credentials,
-): Grant | Promise<Grant> {
+function authenticateSas(request: ArrivedRequest, { accounts, clock, policies }: Credentials): Soon<Grant> {
   const { query } = request.target
   const ofAccount = parameter(query, 'ss') !== '' || parameter(query, 'srt') !== ''
   if (ofAccount) return authenticateAccountSas(request, accounts, clock())

@@ -1,6 +1,7 @@
 /**
  * A request from its first byte to its answer, in a straight line. The order on the page is the order of
- * refusals on the wire: a refusal on one line hides the refusals below it.
+ * refusals on the wire: a refusal on one line hides the refusals below it. Only what takes time is awaited
+ * (soon.ts).
  */
 import { createHash } from 'node:crypto'
 import { authenticate, type Credentials } from '../auth/authenticate.ts'
@@ -62,11 +63,13 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     // The front end carries out management itself, so all its refusals look like those before it.
     const behind = (reached: Stage): Stage => (managed ? 'front' : reached)
     if (known !== undefined) {
-      sharing = await sharingOf(request.method, headers.get('origin'), known, context.cors)
+      const shared = sharingOf(request.method, headers.get('origin'), known, context.cors)
+      sharing = shared instanceof Promise ? await shared : shared
     }
     if (speaksByToken(headers, target)) version = readTokenVersion(target.query) //  400
     const arrived = { method: request.method, target, headers, version, secure, peer }
-    const grant = await authenticate(arrived, context) //                            400 401 403
+    const proof = authenticate(arrived, context) //                                  400 401 403
+    const grant = proof instanceof Promise ? await proof : proof
     stage = behind('early')
     const method = effectiveMethod(request.method, headers) //                       400
     const found = route(method, target) //                                           400 405
@@ -75,11 +78,13 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     stage = behind('late')
     authorize(grant, needOf(found, steps.writes, headers, target)) //                403 404
     stage = 'front'
-    const body = await request.body() //                                             411 413
+    const received = request.body() //                                               411 413
+    const body = received instanceof Promise ? await received : received
     checkMd5(body, headers.get('content-md5')) //                                    400
     stage = behind('early')
     const { account } = grant
-    const table = 'table' in found ? await findTable(context.store, account, found.table) : undefined
+    const entry = 'table' in found ? findTable(context.store, account, found.table) : undefined
+    const table = entry instanceof Promise ? await entry : entry
     if ('table' in found && table === undefined) throw new Fault('TableNotFound') // 404
     preference = readPreference(headers.get('prefer'), steps.preferences)
     // biome-ignore format: one line for each origin
@@ -92,7 +97,8 @@ export async function answer(request: HttpRequest, context: AnswerContext): Prom
     }
     const input = steps.decode(call) //                                              400 412 415 501
     stage = behind('late')
-    const result = await steps.execute(input, call) //                               400 404 409 412
+    const done = steps.execute(input, call) //                                       400 404 409 412
+    const result = done instanceof Promise ? await done : done
     const reply = steps.encode(result, call) //                                      200 201 204 304
     return answered(reply, undefined)
   } catch (error) {

@@ -6,6 +6,7 @@
 import { Fault } from '../model/faults.ts'
 import { versionOf } from '../model/record.ts'
 import type { CorsRule } from '../model/service-properties.ts'
+import { type Soon, soon } from '../model/soon.ts'
 import type { AccountName } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 import type { Store } from '../store/store.ts'
@@ -30,7 +31,7 @@ export interface CorsRules {
   /** As they are now. */
   now(account: AccountName): Promise<readonly CorsRule[]>
   /** As they were a moment ago at most. */
-  lately(account: AccountName): Promise<readonly CorsRule[]>
+  lately(account: AccountName): Soon<readonly CorsRule[]>
   /** To be called when this process has changed them. */
   forget(account: AccountName): void
 }
@@ -68,7 +69,7 @@ export function openCorsRules(store: Store, nowMs: () => number = () => performa
     return rules
   }
 
-  async function lately(account: AccountName): Promise<readonly CorsRule[]> {
+  function lately(account: AccountName): Soon<readonly CorsRule[]> {
     const earlier = known.get(account)
     return earlier !== undefined && nowMs() - earlier.readMs < latelyMs ? earlier.rules : now(account)
   }
@@ -79,15 +80,24 @@ export function openCorsRules(store: Store, nowMs: () => number = () => performa
 }
 
 /** What the answer to a request carries; undefined if browsers are told nothing. */
-export async function sharingOf(
+export function sharingOf(
   method: string,
   origin: string | undefined,
   account: AccountName,
   cors: CorsRules,
-): Promise<Sharing | undefined> {
+): Soon<Sharing | undefined> {
   const cacheable = method === 'GET' || method === 'HEAD'
   if (origin === undefined && !cacheable) return undefined
-  const rules = await (origin === undefined ? cors.lately(account) : cors.now(account))
+  const rules = origin === undefined ? cors.lately(account) : cors.now(account)
+  return soon(rules, (known) => sharingBy(known, origin, method, cacheable))
+}
+
+function sharingBy(
+  rules: readonly CorsRule[],
+  origin: string | undefined,
+  method: string,
+  cacheable: boolean,
+): Sharing | undefined {
   if (rules.length === 0) return undefined
   const rule = select(rules, origin, method)
   if (rule === undefined) {

@@ -8,6 +8,7 @@ import { Fault, type FaultCode } from '../model/faults.ts'
 import type { RowKey } from '../model/keys.ts'
 import { limits } from '../model/limits.ts'
 import { type CatalogueEntry, findTable } from '../store/catalogue.ts'
+import { type Soon, soon } from '../model/soon.ts'
 import { rowOfTable } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 import { type EntityWrite, writeGroup } from '../tables/write-entities.ts'
@@ -214,7 +215,7 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   outer: Call,
   progress: Progress,
   before?: PartCall<S>,
-): PartCall<S> | Promise<PartCall<S>> {
+): Soon<PartCall<S>> {
   const sameHeaders = part.rawHeaders === before?.part.rawHeaders
   const sameTarget = part.target === before?.part.target
   const headers = readContext(part, index, progress, sameHeaders ? before?.call.headers : undefined) // 400
@@ -229,7 +230,7 @@ function readCall<S extends { readonly preferences: Steps['preferences'] }>(
   progress.stage = 'early'
   const known = before?.call.table
   if (known !== undefined && rowOfTable(known.name) === rowOfTable(found.table)) return withTable(known)
-  return findTable(outer.store, outer.account, found.table).then(withTable)
+  return soon(findTable(outer.store, outer.account, found.table), withTable)
 
   function withTable(table: CatalogueEntry | undefined): PartCall<S> {
     if (table === undefined) throw new Fault('TableNotFound') //                      404

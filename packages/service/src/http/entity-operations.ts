@@ -4,6 +4,7 @@ import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'
 import type { Condition } from '../model/mutation.ts'
 import { encodeRecord, type EntityRecord, etagOfRecord, versionOf } from '../model/record.ts'
+import { soon } from '../model/soon.ts'
 import { etagOf } from '../model/version.ts'
 import { deleteEntity } from '../tables/delete-entity.ts'
 import { getEntity } from '../tables/get-entity.ts'
@@ -45,11 +46,14 @@ export const getEntitySteps: Steps<
     select: readSelect(target.query, headers.get('dataserviceversion')),
     level: levelOf(format),
   }),
-  async execute(input, call) {
+  execute(input, call) {
     // Not 403: what lies outside a grant's range looks as if it were not there.
     if (!reaches(call.grant, call.route.key)) throw new Fault('ResourceNotFound')
-    const record = await getEntity(call.store, tableIdOf(call), call.route.key)
-    return { input, record, shown: isModified(versionOf(record), input.conditions) }
+    return soon(getEntity(call.store, tableIdOf(call), call.route.key), (record) => ({
+      input,
+      record,
+      shown: isModified(versionOf(record), input.conditions),
+    }))
   },
   encode({ input, record, shown }, call) {
     const etag = etagOfRecord(record)

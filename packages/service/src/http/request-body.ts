@@ -1,6 +1,7 @@
 /** The body of a request as it arrives: its framing taken off, its bytes kept up to the limit. */
 import { Fault } from '../model/faults.ts'
 import { limits } from '../model/limits.ts'
+import type { Soon } from '../model/soon.ts'
 import { BadHttp, type Framing } from './request-head.ts'
 
 export interface RequestBody {
@@ -9,7 +10,7 @@ export interface RequestBody {
   /** Whether its end has been seen. */
   isComplete(): boolean
   /** The bytes once they are complete; refuses those beyond the limit. */
-  whole(): Buffer | Promise<Buffer>
+  whole(): Soon<Buffer>
   /** Keeps nothing from now on; resolves at its end, or when more was thrown away than is worth reading. */
   discarded(): Promise<void>
   /** No more will come. */
@@ -20,12 +21,13 @@ export interface RequestBody {
 const discardedBytesMax = 16 * limits.requestBodyBytesMax
 
 export function receiveBody(framing: Framing): RequestBody {
-  const unframe = framing.kind === 'chunked' ? chunkReader() : measuredReader(framing)
+  if (framing.kind === 'none') return noBody
+  const unframe = framing.kind === 'chunked' ? chunkReader() : measuredReader(framing.bytes)
   /** What is kept so far, at the front of a buffer that grows. A body in one piece is never copied. */
   let buffer: Buffer = noBytes
   let received = 0
   let keeping = true
-  let complete = framing.kind === 'none' || (framing.kind === 'measured' && framing.bytes === 0)
+  let complete = framing.kind === 'measured' && framing.bytes === 0
   let failure: Error | undefined
   let settled: (() => void)[] = []
   return { take, isComplete: () => complete, whole, discarded, fail }
@@ -57,7 +59,7 @@ export function receiveBody(framing: Framing): RequestBody {
     bytes.copy(buffer, at)
   }
 
-  function whole(): Buffer | Promise<Buffer> {
+  function whole(): Soon<Buffer> {
     return complete ? gathered() : untilSettled().then(gathered)
   }
 
@@ -91,6 +93,13 @@ export function receiveBody(framing: Framing): RequestBody {
 }
 
 const noBytes = Buffer.alloc(0)
+const noBody: RequestBody = {
+  take: () => 0,
+  isComplete: () => true,
+  whole: () => noBytes,
+  discarded: async () => undefined,
+  fail: () => undefined,
+}
 
 /** Finds the bytes of the body in those that arrive, hands them on, and says how many were used up. */
 interface Unframe {
@@ -98,8 +107,8 @@ interface Unframe {
   isDone(): boolean
 }
 
-function measuredReader(framing: Framing): Unframe {
-  let left = framing.kind === 'measured' ? framing.bytes : 0
+function measuredReader(bodyBytes: number): Unframe {
+  let left = bodyBytes
   const read = (bytes: Buffer, keep: (bytes: Buffer) => void): number => {
     const taken = Math.min(left, bytes.length)
     left -= taken

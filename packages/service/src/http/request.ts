@@ -1,5 +1,6 @@
 /** A request as it came off the wire: nothing decoded, nothing trusted. */
 import { Fault } from '../model/faults.ts'
+import type { Soon } from '../model/soon.ts'
 
 export interface HttpRequest {
   readonly method: string
@@ -11,7 +12,7 @@ export interface HttpRequest {
   /** The address at the other end of the connection. */
   readonly peer: () => string | undefined
   /** Reads the body, once and up to the limit; empty where the method has none. */
-  body(): Promise<Buffer>
+  body(): Soon<Buffer>
   /** Whether the client is gone, so that nobody waits for the answer. */
   hungUp(): boolean
 }

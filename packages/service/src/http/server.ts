@@ -153,9 +153,9 @@ function requestOf({ head, body, socket }: Exchange, secure: boolean): HttpReque
     secure,
     peer: () => socket.remoteAddress,
     hungUp: () => socket.destroyed,
-    body: async () => {
+    body: () => {
       if (framing.kind === 'none' && withBody.has(method)) throw new Fault('MissingContentLengthHeader')
-      return await body.whole()
+      return body.whole()
     },
   }
 }

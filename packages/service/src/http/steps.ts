@@ -2,6 +2,7 @@
 import { authorizeKey } from '../auth/grant.ts'
 import type { EntityWrite } from '../tables/write-entities.ts'
 import { writeEntity } from '../tables/write-entities.ts'
+import type { Soon } from '../model/soon.ts'
 import type { Version } from '../model/version.ts'
 import { type Call, type Preference, tableIdOf } from './call.ts'
 import type { Reply } from './reply.ts'
@@ -15,7 +16,7 @@ export interface Steps<R extends Route = Route, Input = unknown, Result = unknow
   /** Reads conditions, options and body: 400 412 415. */
   decode(call: Call<R>): Input
   /** Applies the rules and does it: 400 403 404 409 412. */
-  execute(input: Input, call: Call<R>): Promise<Result>
+  execute(input: Input, call: Call<R>): Soon<Result>
   /** 200 201 204 304 */
   encode(result: Result, call: Call<R>): Reply
 }

@@ -11,6 +11,7 @@ import {
 } from '../model/record.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Change } from '../model/mutation.ts'
+import { type Soon, soon } from '../model/soon.ts'
 import {
   type AccountName,
   catalogue,
@@ -60,15 +61,20 @@ function quoted(record: EntityRecord, { valueFrom, until }: Member): string {
   return record.toString('latin1', valueFrom + 1, until - 1)
 }
 
-export async function findTable(
+export function findTable(
   store: Store,
   account: AccountName,
   name: TableName,
-): Promise<CatalogueEntry | undefined> {
-  const record = await store.get(catalogue, catalogueKey(account, name))
+): Soon<CatalogueEntry | undefined> {
+  return soon(store.get(catalogue, catalogueKey(account, name)), entryOf)
+}
+
+function entryOf(record: EntityRecord | undefined): CatalogueEntry | undefined {
   if (record === undefined) return undefined
   // Every request looks for its table, and mostly finds what the one before it found.
-  if (!lastFound?.record.equals(record)) lastFound = { record, entry: catalogueEntryOf(record) }
+  if (lastFound?.record !== record && !lastFound?.record.equals(record)) {
+    lastFound = { record, entry: catalogueEntryOf(record) }
+  }
   return lastFound.entry
 }
 

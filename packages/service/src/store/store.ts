@@ -2,6 +2,7 @@
 import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
 import type { EntityRecord, Records } from '../model/record.ts'
+import type { Soon } from '../model/soon.ts'
 import type { AccountName, TableId, TableName } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
 
@@ -18,7 +19,7 @@ import type { Version } from '../model/version.ts'
  */
 export interface Store {
   /** The record is the caller's to keep. */
-  get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined>
+  get(table: TableId, key: EntityKey): Soon<EntityRecord | undefined>
 
   /**
    * Visits the rows of `ranges`, but for those that `passes` passes over. REQUIRES: ranges ascend and do not touch.

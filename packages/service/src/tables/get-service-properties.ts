@@ -1,6 +1,7 @@
 import type { EntityKey, RowKey } from '../model/keys.ts'
 import { type EntityRecord, propertiesOf } from '../model/record.ts'
 import { defaultServiceProperties, type ServiceProperties } from '../model/service-properties.ts'
+import type { Soon } from '../model/soon.ts'
 import { type AccountName, partitionOfAccount, serviceSettings } from '../model/table.ts'
 import type { Store } from '../store/store.ts'
 
@@ -9,7 +10,7 @@ export async function getServiceProperties(store: Store, account: AccountName): 
 }
 
 /** The row that holds an account's settings; undefined while it never set any. */
-export function readServiceSettings(store: Store, account: AccountName): Promise<EntityRecord | undefined> {
+export function readServiceSettings(store: Store, account: AccountName): Soon<EntityRecord | undefined> {
   return store.get(serviceSettings, serviceSettingsKey(account))
 }
 

@@ -33,7 +33,7 @@ describe('a closed store', () => {
     await assert.rejects(putOne(store, table, keyAt('p', 'r')), /closed/)
     await assert.rejects(store.create(account, parseTableName('another')), /closed/)
     await assert.rejects(store.drop(account, parseTableName('closed')), /closed/)
-    await assert.rejects(store.get(table, keyAt('p', 'r')), /closed/)
+    await assert.rejects(async () => await store.get(table, keyAt('p', 'r')), /closed/)
     await assert.rejects(recordsOf(store, table), /closed/)
   })
 

@@ -31,7 +31,10 @@ const companyShare = 1 / 3
 /** What is remembered of the crowd after a message, so that one that has gone is forgotten. */
 const crowdKept = 0.9
 
-export function openCommitQueue(served: ServedCount, post: (packed: Uint8Array<ArrayBuffer>) => void): CommitQueue {
+export function openCommitQueue(
+  served: ServedCount,
+  post: (packed: Uint8Array<ArrayBuffer>) => void,
+): CommitQueue {
   const packer = commitPacker()
   let posted = Atomics.load(served, 0)
   let collected = 0

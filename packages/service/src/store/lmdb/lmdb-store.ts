@@ -11,10 +11,11 @@ import {
   type KeyPosition,
   type KeyRange,
   type PartitionKey,
+  slotOf,
 } from '../../model/keys.ts'
 import type { Mutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytes } from '../../model/record.ts'
-import type { AccountName, TableId, TableName } from '../../model/table.ts'
+import { type AccountName, catalogue, type TableId, type TableName } from '../../model/table.ts'
 import type { Clock } from '../../model/ticks.ts'
 import type { Version } from '../../model/version.ts'
 import type { CommitOutcome, Passes, Store, Visit } from '../store.ts'
@@ -54,6 +55,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
   const latest = snapshots(environment, path)
+  const tables = rememberedRows(latest.moment, (key) => find(catalogue, key))
   const gate = openExitGate()
   const served = newServedCount()
   const worker = new Worker(new URL('./writer.js', import.meta.url), {
@@ -74,7 +76,11 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   })
   return { get, scan, commit, create, drop, close }
 
-  async function get(table: TableId, key: EntityKey): Promise<EntityRecord | undefined> {
+  function get(table: TableId, key: EntityKey): EntityRecord | undefined {
+    return table === catalogue ? tables.get(key) : find(table, key)
+  }
+
+  function find(table: TableId, key: EntityKey): EntityRecord | undefined {
     const row = latest.find(entityKey(table, key))
     if (row === undefined) return undefined
     const record = Buffer.allocUnsafe(recordBytes(row.bytes, row.at))
@@ -213,6 +219,32 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     waiting.clear()
   }
 }
+
+/** Rows that are asked for by every request, found once for each moment. */
+function rememberedRows(
+  moment: () => object | undefined,
+  find: (key: EntityKey) => EntityRecord | undefined,
+): { get(key: EntityKey): EntityRecord | undefined } {
+  const known = new Map<string, EntityRecord | undefined>()
+  let knownAt: object | undefined
+  return { get }
+
+  function get(key: EntityKey): EntityRecord | undefined {
+    const now = moment()
+    if (now === undefined) return find(key)
+    if (now !== knownAt || known.size === rememberedMax) known.clear()
+    knownAt = now
+    const slot = slotOf(key)
+    let record = known.get(slot)
+    if (record === undefined && !known.has(slot)) {
+      record = find(key)
+      known.set(slot, record)
+    }
+    return record
+  }
+}
+
+const rememberedMax = 1000
 
 /** Visits rows until there is none, the visitor wants to go elsewhere, or, with `next`, the slice has passed. */
 function visitSlice(rows: Rows, visit: Visit, passes: Passes, untilMs: number): ReturnType<Visit> | 'end' {

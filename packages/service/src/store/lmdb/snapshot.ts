@@ -9,6 +9,8 @@ export interface Snapshots {
   open(): Rows
   /** One row of the latest commit, valid until the caller gives way. */
   find(key: Uint8Array): Row | undefined
+  /** The latest commit: the same object until there is another. Undefined if it cannot be told. */
+  moment(): Root | undefined
   close(): void
 }
 
@@ -24,7 +26,7 @@ export function snapshots(environment: Environment, path: string): Snapshots {
   let held: { readonly transaction: ReadTransaction; readonly root: Root } | undefined
   let used = false
   let looking: NodeJS.Timeout | undefined
-  return { open, find, close }
+  return { open, find, moment: latestRoot, close }
 
   function open(): Rows {
     return inTransaction((transaction, seen) => {
@@ -41,7 +43,6 @@ export function snapshots(environment: Environment, path: string): Snapshots {
     return bytes === undefined ? undefined : { bytes, at: 0 }
   }
 
-  /** Undefined if it cannot be told. */
   function latestRoot(): Root | undefined {
     used = true
     if (held !== undefined && map !== undefined && latestTxn(map) === held.root.txn) return held.root
