@@ -33,7 +33,7 @@ export interface Exchange {
 export interface Message {
   /** With the empty line at its end. */
   readonly head: string
-  /** Text is ASCII. */
+  /** Text has one character for each byte. */
   readonly body: string | Buffer | undefined
   /** Whether the body goes out as the one chunk of a chunked answer. */
   readonly chunked: boolean

@@ -21,7 +21,7 @@ export interface Reply {
   readonly explanation?: string
   /** Rows met and rows shown, for the log. */
   readonly rows?: { readonly scanned: number; readonly returned: number }
-  /** Pure ASCII when it is a string, so that its length is its bytes. */
+  /** Text has one character for each byte. */
   readonly body?: string | Buffer
   /** Sent with its length; all other bodies go out as one chunk. */
   readonly measured?: boolean
