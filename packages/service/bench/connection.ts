@@ -98,8 +98,7 @@ export async function exchange(url: string, request: string, timeoutMs: number):
 
 const headEnd = Buffer.from('\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
-const contentLength = /\r\ncontent-length: *(\d+)/i
-const chunkedEncoding = /\r\ntransfer-encoding: *chunked/i
+const framing = /\r\n(?:content-length: *(\d+)|transfer-encoding: *chunked)/i
 
 /** Turns the bytes of a connection into answers. */
 function answerReader(onAnswer: (answer: Answer) => void): (bytes: Buffer, count: number) => void {
@@ -147,12 +146,13 @@ function parseAnswer(bytes: Buffer): Answer | number {
   const status = Number(head.slice(9, 12))
   const from = headBytes + headEnd.length
   if (status === 204 || status === 304) return { status, head, body: noBytes }
-  const length = contentLength.exec(head)?.[1]
+  const framed = framing.exec(head)
+  if (framed === null) throw new Error(`an answer without a length: ${head}`)
+  const [, length] = framed
   if (length !== undefined) {
     const until = from + Number(length)
     return bytes.length < until ? until : { status, head, body: bytes.subarray(from, until) }
   }
-  if (!chunkedEncoding.test(head)) throw new Error(`an answer without a length: ${head}`)
   const body = unchunk(bytes, from)
   return typeof body === 'number' ? body : { status, head, body }
 }
