@@ -99,7 +99,8 @@ async function profile(
   if (needed !== undefined) await run(loader, needed)
   await loader.stop()
 
-  const server = await startPartita({ dataFolder }, { node: ['--cpu-prof', '--cpu-prof-dir', profileFolder] })
+  const node = ['--cpu-prof', '--cpu-prof-dir', profileFolder]
+  const server = await startPartita({ dataFolder }, { node, apart: true })
   progress(`profiling ${load}`)
   const { speed, serverCpuUs, window } = await run(server, loads[load])
   await Promise.all([server.stop(), clients.close()])

@@ -94,26 +94,30 @@ async function installAzurite(folder: string): Promise<string> {
   return (JSON.parse(readFileSync(description, 'utf8')) as { version: string }).version
 }
 
-const partitaMain = fileURLToPath(new URL('../src/command/partita.js', import.meta.url))
+const partitaMain = fileURLToPath(new URL('../bin/partita.js', import.meta.url))
+const partitaModules = fileURLToPath(new URL('../src/command/partita.js', import.meta.url))
 const partitaDescription = fileURLToPath(new URL('../../package.json', import.meta.url))
 
 export interface PartitaOptions {
   readonly serve?: readonly string[]
   /** For the runtime, before the name of the program. */
   readonly node?: readonly string[]
+  /** Runs the modules one by one instead of the file they are put together in, so that a profile tells them apart. */
+  readonly apart?: boolean
 }
 
 export async function startPartita(
   { dataFolder }: Pick<Place, 'dataFolder'>,
-  { serve = [], node = [] }: PartitaOptions = {},
+  { serve = [], node = [], apart = false }: PartitaOptions = {},
 ): Promise<Server> {
-  if (!existsSync(partitaMain)) throw new Error(`${partitaMain} is missing: build the service first.`)
+  const main = apart ? partitaModules : partitaMain
+  if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`)
   mkdirSync(dataFolder, { recursive: true })
   const readyFile = `${dataFolder}.ready.json`
   // biome-ignore format: an option and its value share a line
   const child = startChild(process.execPath, [
     ...node,
-    partitaMain, 'serve',
+    main, 'serve',
     '--data', dataFolder,
     '--table-port', '0',
     '--ready-file', readyFile,

@@ -39,7 +39,7 @@ export interface CommandOptions {
   readonly folder?: string
 }
 
-export const commandFile = fileURLToPath(new URL('../../src/command/partita.js', import.meta.url))
+export const commandFile = fileURLToPath(new URL('../../bin/partita.js', import.meta.url))
 
 const readyMsMax = 20_000
 const running = new Set<ChildProcess>()
