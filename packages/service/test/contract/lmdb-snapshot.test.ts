@@ -140,7 +140,8 @@ describe('single rows', () => {
     const readers = () => environment.readerList().match(/\d+ +[0-9a-f]+ +\d+$/gm)?.length ?? 0
     await commit(store, table, 'p', [put(keyAt('p', 'r'))])
     await store.get(table, keyAt('p', 'r'))
-    assert.equal(readers(), 1)
+    // The writer may still hold one of its own, from looking for what to reclaim.
+    assert(readers() > 0)
     for (let waited = 0; readers() > 0 && waited < 500; waited++) await passed(10)
     assert.equal(readers(), 0)
     assert(await store.get(table, keyAt('p', 'r')))
