@@ -3,7 +3,8 @@
  *
  * One table grows from size to size. At each, the service is started anew, and then asked for rows, for pages, for
  * rows while another client scans the whole table, and to insert: few clients, so that times are those of the
- * service and not of a queue.
+ * service and not of a queue. A second service with a small table is asked the same in turn, so that a slow minute of
+ * the machine is not taken for a slow table.
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import { createTable, loadRows } from './fill.ts'
 import { type LoadClients, openLoadClients } from './load.ts'
 import { usageOf } from './processes.ts'
 import { progress } from './progress.ts'
-import { markdown, quantile, short, times, whole } from './report.ts'
+import { markdown, median, quantile, short, times, whole } from './report.ts'
 import { rowsPerPartition } from './rows.ts'
 import { freeBytesOf, scratchByDefault, withDataFolder } from './scratch.ts'
 import { type Server, startPartita } from './targets.ts'
@@ -21,8 +22,8 @@ import type { Work } from './work.ts'
 
 const sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 const largestByDefault = 10_000_000
-const measureMs = 5000
-const warmMs = 1000
+const rounds = 5
+const roundMs = 1000
 const connections = 8
 /** What a row takes in the file at most, with room for the pages that a commit leaves free. */
 const fileBytesPerRow = 1000
@@ -33,10 +34,12 @@ const usage = `Usage: npm run bench:scale -- [rows] [--scratch DIR]
   --scratch DIR  for the data, while the benchmark runs (${scratchByDefault})
 `
 
+/** Medians of the rounds, and the ratio of the first to that of the small table. */
 interface Latency {
   readonly p50: number
   readonly p99: number
   readonly max: number
+  readonly times: number
 }
 
 interface Figures {
@@ -47,7 +50,7 @@ interface Figures {
   readonly page: Latency
   readonly getBesideScan: Latency
   readonly insert: Latency
-  /** The most that was found after loading and after each measurement. */
+  /** The most that was found after loading and after each round. */
   readonly anonymousBytes: number
   readonly fileBytes: number
 }
@@ -60,7 +63,7 @@ async function main(): Promise<void> {
   await withDataFolder(settings.scratchFolder, async (folder) => {
     refuseIfTooSmall(folder, settings.largest)
     const clients = openLoadClients(1)
-    const table = openTable(join(folder, 'data'), clients)
+    const table = openTable(folder, clients)
     const figures: Figures[] = []
     for (const rows of sizes.filter((size) => size <= settings.largest)) {
       figures.push(await table.growTo(rows))
@@ -93,16 +96,16 @@ function refuseIfTooSmall(folder: string, rows: number): void {
   if (free < needed) throw new Error('there is too little room on the disk: choose fewer rows, or --scratch')
 }
 
-/** The one table, and a service in front of it that comes and goes. */
-function openTable(dataFolder: string, clients: LoadClients) {
+/** The one table, and services that come and go. */
+function openTable(folder: string, clients: LoadClients) {
   let rows = 0
   let inserted = 0
-  let seed = 0
   let anonymousBytes = 0
   return { growTo }
 
   async function growTo(size: number): Promise<Figures> {
     anonymousBytes = 0
+    const dataFolder = join(folder, 'data')
     const loader = await startPartita({ dataFolder })
     if (rows === 0) await createTable(loader)
     const loadedPerSecond = await loadRows('partita', loader, { from: rows, until: size }, clients)
@@ -110,57 +113,97 @@ function openTable(dataFolder: string, clients: LoadClients) {
     note(loader)
     await loader.stop()
 
+    const small = await startSmall(join(folder, `small-${size}`))
     const server = await startPartita({ dataFolder })
     const { startMs } = server
-    const get = await latencyOf('GET', server, connections, gets)
-    const page = await latencyOf('page', server, 1, () => ({ kind: 'query page', rows, seed }))
-    const getBesideScan = await latencyOf('GET beside a scan', server, connections, gets, {
-      kind: 'query table for nothing',
-      rows,
-    })
-    const insert = await latencyOf('INSERT', server, connections, () => ({
-      kind: 'insert',
-      rows,
-      client: 0,
-      from: inserted,
+    const asked: Asked = { small, grown: { server, rows, inserted } }
+    const get = await latencyOf('GET', asked, connections, gets)
+    const page = await latencyOf('page', asked, 1, (of, seed) => ({
+      kind: 'query page',
+      rows: of.rows,
+      seed,
     }))
-    await server.stop()
+    const getBesideScan = await latencyOf('GET beside a scan', asked, connections, gets, scan)
+    const insert = await latencyOf('INSERT', asked, connections, (of) => ({
+      kind: 'insert',
+      rows: of.rows,
+      client: 0,
+      from: of.inserted,
+    }))
+    inserted = asked.grown.inserted
+    await Promise.all([small.server.stop(), server.stop()])
     const fileBytes = bytesIn(dataFolder)
     return { rows, loadedPerSecond, startMs, get, page, getBesideScan, insert, anonymousBytes, fileBytes }
   }
 
-  function gets(): Work {
-    return { kind: 'get', rows, seed, canned: false }
+  /** A small table, new each time, since inserting makes it grow. */
+  async function startSmall(dataFolder: string): Promise<Subject> {
+    const [smallest = 0] = sizes
+    const server = await startPartita({ dataFolder })
+    await createTable(server)
+    await loadRows('a small table', server, { from: 0, until: smallest }, clients)
+    return { server, rows: smallest, inserted: 0 }
   }
 
-  /** Warms up, then measures `work`, with `company` on a connection of its own. */
+  /** Asks both in turn, with `company` on a connection of its own; the first round only warms up. */
   async function latencyOf(
     name: string,
-    server: Server,
+    { small, grown }: Asked,
     count: number,
-    work: () => Work,
-    company?: Work,
+    work: (of: Subject, seed: number) => Work,
+    company?: (of: Subject) => Work,
   ): Promise<Latency> {
-    let latencies = new Float64Array()
-    for (const forMs of [warmMs, measureMs]) {
-      progress(`${whole(rows)} rows: ${name}`)
-      seed += 1
-      const streams = [{ connections: count, work: work() }]
-      if (company !== undefined) streams.push({ connections: 1, work: company })
-      const result = await clients.run(server, [streams], forMs)
-      if (result.kind === 'failed') throw new Error(`${name} at ${rows} rows: ${result.complaint}`)
-      const [measured = new Float64Array(), beside] = result.latenciesMs[0] ?? []
-      if (beside?.length === 0) throw new Error(`no page of the scan ended beside ${name}`)
-      if (streams[0]?.work.kind === 'insert') inserted += measured.length
-      latencies = measured.toSorted()
-      note(server)
+    const p50s = new Map<Subject, number[]>([
+      [small, []],
+      [grown, []],
+    ])
+    const latencies: Float64Array[] = []
+    for (let round = 0; round <= rounds; round++) {
+      progress(`${whole(rows)} rows: ${name}, round ${round} of ${rounds}`)
+      for (const [subject, p50sOf] of p50s) {
+        const streams = [{ connections: count, work: work(subject, round) }]
+        if (company !== undefined) streams.push({ connections: 1, work: company(subject) })
+        const result = await clients.run(subject.server, [streams], roundMs)
+        if (result.kind === 'failed') throw new Error(`${name} at ${subject.rows} rows: ${result.complaint}`)
+        const [measured = new Float64Array(), beside] = result.latenciesMs[0] ?? []
+        if (beside?.length === 0) throw new Error(`no page of the scan ended beside ${name}`)
+        if (streams[0]?.work.kind === 'insert') subject.inserted += measured.length
+        if (round === 0) continue
+        const sorted = measured.toSorted()
+        p50sOf.push(quantile(sorted, 0.5))
+        if (subject === grown) latencies.push(sorted)
+      }
+      note(grown.server)
     }
-    return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), max: quantile(latencies, 1) }
+    const p50 = median(p50s.get(grown) ?? [])
+    const p99 = median(latencies.map((of) => quantile(of, 0.99)))
+    const max = Math.max(...latencies.map((of) => quantile(of, 1)))
+    return { p50, p99, max, times: p50 / median(p50s.get(small) ?? []) }
   }
 
   function note({ pid }: Server): void {
     anonymousBytes = Math.max(anonymousBytes, usageOf(pid)?.anonymousBytes ?? Number.NaN)
   }
+}
+
+/** A service, and what its table holds. */
+interface Subject {
+  readonly server: Server
+  readonly rows: number
+  inserted: number
+}
+
+interface Asked {
+  readonly small: Subject
+  readonly grown: Subject
+}
+
+function gets({ rows }: Subject, seed: number): Work {
+  return { kind: 'get', rows, seed, canned: false }
+}
+
+function scan({ rows }: Subject): Work {
+  return { kind: 'query table for nothing', rows }
 }
 
 /** What the files take on the disk: a sparse file is larger only by name. */
@@ -173,36 +216,22 @@ function bytesIn(folder: string): number {
 }
 
 function tableOf(figures: readonly Figures[]): string {
-  const [smallest] = figures
-  if (smallest === undefined) return ''
-  const row = (
-    name: string,
-    valueOf: (of: Figures) => number,
-    show: (value: number) => string,
-    compare = true,
-  ): string[] => [
-    name,
-    ...figures.map((of) => {
-      const value = valueOf(of)
-      const ratio = of === smallest || !compare ? '' : ` (${times(value / valueOf(smallest))})`
-      return `${show(value)}${ratio}`
-    }),
-  ]
+  const row = (name: string, show: (of: Figures) => string): string[] => [name, ...figures.map(show)]
   const latency = (name: string, of: (figures: Figures) => Latency): string[][] => [
-    row(`${name} p50, ms`, (one) => of(one).p50, short),
-    row(`${name} p99, ms`, (one) => of(one).p99, short),
-    row(`${name} max, ms`, (one) => of(one).max, short, false),
+    row(`${name} p50, ms`, (one) => `${short(of(one).p50)} (${times(of(one).times)})`),
+    row(`${name} p99, ms`, (one) => short(of(one).p99)),
+    row(`${name} max, ms`, (one) => short(of(one).max)),
   ]
   return markdown([
-    ['rows', ...figures.map(({ rows }) => whole(rows))],
-    row('loaded by groups, entities/s', (of) => of.loadedPerSecond, whole),
-    row('start to first answer, ms', (of) => of.startMs, whole),
+    row('rows', ({ rows }) => whole(rows)),
+    row('loaded by groups, entities/s', ({ loadedPerSecond }) => whole(loadedPerSecond)),
+    row('start to first answer, ms', ({ startMs }) => whole(startMs)),
     ...latency('GET', ({ get }) => get),
     ...latency(`page of ${whole(rowsPerPartition)}`, ({ page }) => page),
     ...latency('INSERT', ({ insert }) => insert),
     ...latency('GET beside a scan', ({ getBesideScan }) => getBesideScan),
-    row('anonymous memory, MB', (of) => of.anonymousBytes / 1e6, whole),
-    row('file, MB', (of) => of.fileBytes / 1e6, whole),
+    row('anonymous memory, MB', ({ anonymousBytes }) => whole(anonymousBytes / 1e6)),
+    row('file, MB', ({ fileBytes }) => whole(fileBytes / 1e6)),
   ])
 }
 

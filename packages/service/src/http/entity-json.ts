@@ -135,7 +135,7 @@ export function tableLink(name: string): string {
   return `Tables('${name}')`
 }
 
-/** Where the entity is found: its link below the address of the account. */
+/** Where the entity is found: below `base`, `people(PartitionKey='p',RowKey='r')` with its keys as literals. */
 export function entityAddress(base: string, table: string, { partition, row }: EntityKey): string {
   if (partition !== addressed.partition || table !== addressed.table || base !== addressed.base) {
     // Joined, it is one piece of memory; concatenated, it would be put together anew in each answer.
@@ -148,11 +148,6 @@ export function entityAddress(base: string, table: string, { partition, row }: E
 /** Entities of a group differ in nothing but their rows. */
 let addressed = { partition: '', table: '', base: '', lead: '' }
 
-/** `people(PartitionKey='p',RowKey='r')`, quotes doubled and the rest percent-encoded. */
-function entityLink(table: string, key: EntityKey): string {
-  return `${table}(PartitionKey='${keyLiteral(key.partition)}',RowKey='${keyLiteral(key.row)}')`
-}
-
 function tableMembers(name: string, level: MetadataLevel, place: Place): string {
   const own = `"TableName":"${name}"`
   if (level !== 'fullmetadata') return own
@@ -160,6 +155,7 @@ function tableMembers(name: string, level: MetadataLevel, place: Place): string 
   return `"odata.type":"${place.account}.Tables","odata.id":${jsonString(`${place.base}/${link}`)},"odata.editLink":"${link}",${own}`
 }
 
+/** Quotes doubled and the rest percent-encoded. */
 function keyLiteral(text: string): string {
   if (unreserved.test(text)) return text
   // An unpaired surrogate has no UTF-8 form; links show the replacement character in its place.
@@ -171,9 +167,10 @@ const unreserved = /^[A-Za-z0-9_.!~*()-]*$/
 /** Everything full metadata has before the keys. */
 function fullHead(record: EntityRecord, place: Place): string {
   const { etagFrom, keysFrom } = layoutOf(record)
-  const link = entityLink(place.table, keyOf(record))
+  const address = entityAddress(place.base, place.table, keyOf(record))
+  const link = address.slice(place.base.length + 1)
   const etag = record.toString('latin1', etagFrom, keysFrom)
-  return `"odata.type":"${place.account}.${place.table}","odata.id":${jsonString(`${place.base}/${link}`)},${etag}"odata.editLink":${jsonString(link)},`
+  return `"odata.type":"${place.account}.${place.table}","odata.id":${jsonString(address)},${etag}"odata.editLink":${jsonString(link)},`
 }
 
 /** Keys and Timestamp first, then in stored order, then nulls for what the entity lacks. */

@@ -4,7 +4,7 @@
  */
 import { unreachable } from '../model/brand.ts'
 import { Fault, inputTexts } from '../model/faults.ts'
-import type { PropertyOrder, PropertyText } from '../model/record.ts'
+import type { PropertyOrder, PropertyText } from '../model/content.ts'
 import { type Outline, readOutline, type Slot, valuesBy } from './entity-outline.ts'
 import { type JsonScalar, openJson } from './json-reader.ts'
 import { readValue } from './read-value.ts'

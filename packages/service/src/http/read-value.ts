@@ -5,7 +5,7 @@
 import { unreachable } from '../model/brand.ts'
 import { normalDoubleText } from '../model/double-text.ts'
 import { jsonString } from '../model/json-text.ts'
-import type { PropertyText } from '../model/record.ts'
+import type { PropertyText } from '../model/content.ts'
 import { normalTimeText } from '../model/ticks.ts'
 import type { EdmType } from '../model/values.ts'
 import type { JsonScalar } from './json-reader.ts'

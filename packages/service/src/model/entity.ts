@@ -3,7 +3,7 @@ import { Fault } from './faults.ts'
 import type { EntityKey } from './keys.ts'
 import { limits } from './limits.ts'
 import { nameFacts } from './name-facts.ts'
-import type { PropertyText } from './record.ts'
+import type { PropertyText } from './content.ts'
 import { formatTicksInvariant, parseTicks, type Ticks } from './ticks.ts'
 import { sizeOfValue } from './values.ts'
 

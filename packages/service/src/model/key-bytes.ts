@@ -54,32 +54,3 @@ export function encodeTable(target: Uint8Array, at: number, table: TableId): num
   target[at + 3] = table & 0xff
   return at + tableBytes
 }
-
-/** Exact inverse of encodeKey for stored keys. */
-export function decodeKey(source: Uint8Array, from: number, until: number): [TableId, KeyPosition] {
-  const table =
-    (((source[from] ?? 0) << 24) |
-      ((source[from + 1] ?? 0) << 16) |
-      ((source[from + 2] ?? 0) << 8) |
-      (source[from + 3] ?? 0)) >>>
-    0
-  const parts = ['', '']
-  let part = 0
-  for (let i = from + tableBytes; i < until; ) {
-    const byte = source[i] ?? 0
-    let unit: number
-    if (byte < 0x80) {
-      unit = byte
-      i += 1
-    } else if (byte < 0xe0) {
-      unit = ((byte & 0x1f) << 6) | ((source[i + 1] ?? 0) & 0x3f)
-      i += 2
-    } else {
-      unit = ((byte & 0x0f) << 12) | (((source[i + 1] ?? 0) & 0x3f) << 6) | ((source[i + 2] ?? 0) & 0x3f)
-      i += 3
-    }
-    if (unit === 0) part++
-    else parts[part] += String.fromCharCode(unit)
-  }
-  return [table as TableId, { partition: parts[0] ?? '', row: parts[1] ?? '' }]
-}

@@ -57,10 +57,6 @@ function parseKey(property: string, text: string): string {
   return text
 }
 
-export function wholePartition(partition: PartitionKey): KeyRange {
-  return { from: { partition, row: '' }, until: { partition: successor(partition), row: '' } }
-}
-
 /** What is left of a range from `position` on; undefined if nothing is. */
 export function clip(range: KeyRange, position: KeyPosition): KeyRange | undefined {
   if (range.until !== undefined && compareKeys(range.until, position) <= 0) return undefined

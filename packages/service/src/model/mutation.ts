@@ -8,16 +8,9 @@
 import { unreachable } from './brand.ts'
 import { entityBytes } from './entity.ts'
 import { limits } from './limits.ts'
-import {
-  contentCountOf,
-  encodeRecord,
-  type EntityRecord,
-  keyOf,
-  mergeContent,
-  propertiesOf,
-  propertyText,
-  versionOf,
-} from './record.ts'
+import { contentCountOf, propertyText } from './content.ts'
+import { mergeContent } from './merge-content.ts'
+import { encodeRecord, type EntityRecord, keyOf, propertiesOf, versionOf } from './record.ts'
 import type { Version } from './version.ts'
 import type { RowKey } from './keys.ts'
 

@@ -5,7 +5,7 @@
  * had from its text: digits, sextets and characters in turn, never by way of a double or a Date.
  */
 import { unreachable } from '../model/brand.ts'
-import { type Records, textAt, versionHighOf, versionLowOf } from '../model/record.ts'
+import { type Records, textAt, versionHighOf, versionLowOf } from '../model/records.ts'
 import type { Ticks } from '../model/ticks.ts'
 import { type EdmType, edmTypes, typeCodes, type Value, valueText } from '../model/values.ts'
 import type { Operator } from './filter.ts'

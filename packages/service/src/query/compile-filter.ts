@@ -1,6 +1,6 @@
 /** A Filter as a function of the encoded record, wherever it stands. On the usual paths it allocates nothing. */
 import { unreachable } from '../model/brand.ts'
-import { partitionKeyFrom, type Place, propertyFinder, type Records, rowKeyFrom } from '../model/record.ts'
+import { partitionKeyFrom, type Place, propertyFinder, type Records, rowKeyFrom } from '../model/records.ts'
 import {
   accepted,
   comparersOf,

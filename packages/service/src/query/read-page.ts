@@ -5,16 +5,8 @@
  * when more is to come, or when a budget ended the search. Every page gets at least one row further.
  */
 import { compareKeys, type EntityKey, type KeyPosition, successor } from '../model/keys.ts'
-import {
-  type EntityRecord,
-  keyOf,
-  partitionKeyFrom,
-  recordAlone,
-  recordAt,
-  recordBytes,
-  type Records,
-  rowKeyFrom,
-} from '../model/record.ts'
+import { type EntityRecord, keyOf, recordAt, recordBytes } from '../model/record.ts'
+import { partitionKeyFrom, recordAlone, type Records, rowKeyFrom } from '../model/records.ts'
 import type { TableId } from '../model/table.ts'
 import type { Store } from '../store/store.ts'
 import { below, compareUnits, equal, type NumericComparison, unitsOf } from './compare-in-place.ts'

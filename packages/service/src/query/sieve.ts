@@ -12,7 +12,7 @@
  * asked for now and then, so that a table a few times too large keeps a part in it and is not learnt in vain.
  */
 import { unreachable } from '../model/brand.ts'
-import { type Place, propertyFinder, type Records } from '../model/record.ts'
+import { type Place, propertyFinder, type Records } from '../model/records.ts'
 import { type EdmType, typeCodes, type Value, valueText } from '../model/values.ts'
 import type { Comparison, Filter } from './filter.ts'
 

@@ -1,14 +1,8 @@
 /** Catalogue rows: which tables an account has. Shared by all stores; read like any other table. */
 import { strict as assert } from 'node:assert'
 import type { AccessPolicy } from '../model/access-policy.ts'
-import {
-  encodeContent,
-  type EntityRecord,
-  keysText,
-  type Member,
-  membersOf,
-  propertiesOf,
-} from '../model/record.ts'
+import { encodeContent, keysText } from '../model/content.ts'
+import { type EntityRecord, type Member, membersOf, propertiesOf } from '../model/record.ts'
 import type { EntityKey } from '../model/keys.ts'
 import type { Change } from '../model/mutation.ts'
 import { type Soon, soon } from '../model/soon.ts'

@@ -1,7 +1,8 @@
 /** The contract every engine keeps. The suite in test/contract holds each of them to it. */
 import type { EntityKey, KeyPosition, KeyRange, PartitionKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
-import type { EntityRecord, Records } from '../model/record.ts'
+import type { EntityRecord } from '../model/record.ts'
+import type { Records } from '../model/records.ts'
 import type { Soon } from '../model/soon.ts'
 import type { AccountName, TableId, TableName } from '../model/table.ts'
 import type { Version } from '../model/version.ts'

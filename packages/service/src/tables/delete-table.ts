@@ -1,5 +1,5 @@
 import { Fault } from '../model/faults.ts'
-import { encodeContent, keysText } from '../model/record.ts'
+import { encodeContent, keysText } from '../model/content.ts'
 import { type AccountName, deletions, type TableName } from '../model/table.ts'
 import type { Ticks } from '../model/ticks.ts'
 import { catalogueKey, findTable } from '../store/catalogue.ts'

@@ -1,7 +1,7 @@
 import { Fault } from '../model/faults.ts'
 import { parsePartitionKey, parseRowKey } from '../model/keys.ts'
 import type { Condition } from '../model/mutation.ts'
-import { keysText, type PropertyText } from '../model/record.ts'
+import { keysText, type PropertyText } from '../model/content.ts'
 import { contentOf, type EntityWrite } from './write-entities.ts'
 
 const absent: Condition = { kind: 'absent' }

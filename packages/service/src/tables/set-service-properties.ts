@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { byName, encodeContent, keysText } from '../model/record.ts'
+import { byName, encodeContent, keysText } from '../model/content.ts'
 import type { ServiceProperties } from '../model/service-properties.ts'
 import { type AccountName, serviceSettings } from '../model/table.ts'
 import type { Store } from '../store/store.ts'

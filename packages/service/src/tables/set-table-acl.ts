@@ -1,6 +1,6 @@
 import type { AccessPolicy } from '../model/access-policy.ts'
 import { Fault } from '../model/faults.ts'
-import { encodeContent, keysText } from '../model/record.ts'
+import { encodeContent, keysText } from '../model/content.ts'
 import { type AccountName, catalogue, type TableName } from '../model/table.ts'
 import { catalogueKey } from '../store/catalogue.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import type { EntityKey } from '../model/keys.ts'
 import type { Condition } from '../model/mutation.ts'
-import { keysText, type PropertyText } from '../model/record.ts'
+import { keysText, type PropertyText } from '../model/content.ts'
 import { contentOf, type EntityWrite } from './write-entities.ts'
 
 /**

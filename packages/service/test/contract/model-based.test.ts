@@ -10,10 +10,10 @@ import {
   type KeyRange,
   parsePartitionKey,
   successor,
-  wholePartition,
 } from '../../src/model/keys.ts'
 import type { Condition, Mutation } from '../../src/model/mutation.ts'
-import { type EntityRecord, keyOf, type Property, versionOf } from '../../src/model/record.ts'
+import type { Property } from '../../src/model/content.ts'
+import { type EntityRecord, keyOf, versionOf } from '../../src/model/record.ts'
 import {
   type AccountName,
   catalogue,
@@ -41,6 +41,7 @@ import {
   remove,
   seen,
   text,
+  wholePartition,
 } from '../support/entities.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testClock } from '../support/test-clock.ts'

@@ -10,18 +10,15 @@ import {
   type KeyPosition,
   type KeyRange,
   successor,
-  wholePartition,
 } from '../../src/model/keys.ts'
 import { limits } from '../../src/model/limits.ts'
 import type { Condition, Mutation, Refusal } from '../../src/model/mutation.ts'
+import { byName, type Property, propertyText } from '../../src/model/content.ts'
 import {
-  byName,
   type EntityRecord,
   keyOf,
   membersOf,
-  type Property,
   propertiesOf,
-  propertyText,
   etagOfRecord,
   versionOf,
 } from '../../src/model/record.ts'
@@ -63,6 +60,7 @@ import {
   text,
   valueIn,
   assertSame,
+  wholePartition,
 } from '../support/entities.ts'
 import { seededRandom } from '../support/random.ts'
 import { testClock, ticksAt } from '../support/test-clock.ts'

@@ -8,7 +8,7 @@ import { transcriptOf } from '../../src/http/transcribe-entity.ts'
 import { checkEntity } from '../../src/model/entity.ts'
 import { Fault } from '../../src/model/faults.ts'
 import { limits } from '../../src/model/limits.ts'
-import { byName, encodeTexts, type PropertyOrder, type PropertyText } from '../../src/model/record.ts'
+import { byName, encodeTexts, type PropertyOrder, type PropertyText } from '../../src/model/content.ts'
 import { keyAt } from '../support/entities.ts'
 
 describe('a transcript', () => {

@@ -1,24 +1,21 @@
 import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { byName, encodeContent, keysText, type Property } from '../../src/model/content.ts'
+import { mergeContent } from '../../src/model/merge-content.ts'
 import {
-  byName,
-  encodeContent,
   encodeRecord,
   type EntityRecord,
   keyOf,
-  keysText,
   layoutOf,
   membersOf,
-  mergeContent,
-  nameHash,
-  type Property,
   propertiesOf,
   propertyCountOf,
   recordBytes,
   etagOfRecord,
   versionOf,
 } from '../../src/model/record.ts'
+import { nameHash } from '../../src/model/record-layout.ts'
 import { formatTicks, ticksMax } from '../../src/model/ticks.ts'
 import {
   edmTypes,

@@ -1,12 +1,7 @@
 /** The filter semantics again, in the plainest way: over decoded entities, one rule after the other. */
 import { type EntityKey, compareKeys } from '../../src/model/keys.ts'
-import {
-  encodeContent,
-  encodeRecord,
-  type EntityRecord,
-  keysText,
-  type Property,
-} from '../../src/model/record.ts'
+import { encodeContent, keysText, type Property } from '../../src/model/content.ts'
+import { encodeRecord, type EntityRecord } from '../../src/model/record.ts'
 import { type EdmType, edmTypes, type Value } from '../../src/model/values.ts'
 import type { Version } from '../../src/model/version.ts'
 import type { Comparison, Filter, Operator } from '../../src/query/filter.ts'

@@ -8,7 +8,8 @@ import {
   type KeyPosition,
   parsePartitionKey,
 } from '../../src/model/keys.ts'
-import { encodeContent, keyOf, keysText } from '../../src/model/record.ts'
+import { encodeContent, keysText } from '../../src/model/content.ts'
+import { keyOf } from '../../src/model/record.ts'
 import type { AccountName, TableId, TableName } from '../../src/model/table.ts'
 import { decodeContinuation, encodeToken } from '../../src/query/continuation.ts'
 import { type Filter, formatFilter } from '../../src/query/filter.ts'

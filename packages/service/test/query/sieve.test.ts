@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Records } from '../../src/model/record.ts'
+import type { Records } from '../../src/model/records.ts'
 import { type AccountName, parseTableName, type TableId } from '../../src/model/table.ts'
 import { ticksOfUnixMs } from '../../src/model/ticks.ts'
 import type { Value } from '../../src/model/values.ts'

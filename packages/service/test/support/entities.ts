@@ -5,22 +5,15 @@ import {
   type EntityKey,
   everything,
   type KeyRange,
+  type PartitionKey,
   parsePartitionKey,
   parseRowKey,
+  successor,
 } from '../../src/model/keys.ts'
 import type { Condition, Mutation } from '../../src/model/mutation.ts'
-import {
-  encodeContent,
-  type EntityRecord,
-  keyOf,
-  keysText,
-  type Property,
-  propertiesOf,
-  recordAlone,
-  recordAt,
-  type Records,
-  versionOf,
-} from '../../src/model/record.ts'
+import { encodeContent, keysText, type Property } from '../../src/model/content.ts'
+import { type EntityRecord, keyOf, propertiesOf, recordAt, versionOf } from '../../src/model/record.ts'
+import { recordAlone, type Records } from '../../src/model/records.ts'
 import type { TableId } from '../../src/model/table.ts'
 import type { Value } from '../../src/model/values.ts'
 import type { Version } from '../../src/model/version.ts'
@@ -38,6 +31,11 @@ export function at(version: Version): Condition {
 
 export function keyAt(partition: string, row: string): EntityKey {
   return { partition: parsePartitionKey(partition), row: parseRowKey(row) }
+}
+
+/** All rows of a partition. */
+export function wholePartition(partition: PartitionKey): KeyRange {
+  return { from: { partition, row: '' }, until: { partition: successor(partition), row: '' } }
 }
 
 export function text(value: string): Value {

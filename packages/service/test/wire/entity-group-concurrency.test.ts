@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { wholePartition, type PartitionKey } from '../../src/model/keys.ts'
+import type { PartitionKey } from '../../src/model/keys.ts'
 import { propertiesOf } from '../../src/model/record.ts'
 import { systemClock } from '../../src/model/ticks.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
@@ -18,7 +18,7 @@ import {
   startTables,
   type TestTables,
 } from '../support/batch.ts'
-import { eachRecord } from '../support/entities.ts'
+import { eachRecord, wholePartition } from '../support/entities.ts'
 import { openRaw, requestBytes } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,5 +1,5 @@
 /** Rows as they were at one moment: for as long as a scan takes, or for a single look. */
-import { recordAlone, viewOf } from '../../model/record.ts'
+import { recordAlone, viewOf } from '../../model/records.ts'
 import { type Environment, type ReadTransaction, versionFact } from './environment.ts'
 import { findMap, type MappedFile } from './mapped-file.ts'
 import { findRow, latestTxn, type Root, type Row, type Rows, rootsOf, treeRows } from './tree.ts'

@@ -14,7 +14,7 @@
  * are metas, written in turn; their second db is ours, and the first holds the size of pages in `pad`.
  * Source: mdb.c of LMDB 0.9.90 as in lmdb-js, file format 2.
  */
-import { type Records, recordsMax, viewOf } from '../../model/record.ts'
+import { type Records, recordsMax, viewOf } from '../../model/records.ts'
 import { pageBytes } from './environment.ts'
 import type { MappedFile } from './mapped-file.ts'
 

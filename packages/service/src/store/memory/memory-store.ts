@@ -8,7 +8,8 @@ import {
   slotOf,
 } from '../../model/keys.ts'
 import { applyMutation, type Mutation } from '../../model/mutation.ts'
-import { encodeRecord, type EntityRecord, recordAlone } from '../../model/record.ts'
+import { encodeRecord, type EntityRecord } from '../../model/record.ts'
+import { recordAlone } from '../../model/records.ts'
 import {
   type AccountName,
   catalogue,
