@@ -45,7 +45,6 @@ const point = {
   cannable: false,
   goals: () => ({}),
 }
-const bulk = { ...point, connections: 8 }
 
 const get: Part = {
   ...point,
@@ -68,9 +67,10 @@ const beside = { connections: 32, cannable: false, goals: () => ({}) }
 export const phases: Readonly<Record<PhaseName, Phase>> = {
   GET: reading(get),
   PAGE: reading({
-    ...bulk,
+    ...point,
     name: 'PAGE',
     title: 'page of 1,000 entities',
+    connections: 8,
     unit: 'rows',
     unitsPerOperation: () => rowsPerPartition,
     work: ({ rows }, _client, seed) => ({ kind: 'query page', rows, seed }),
@@ -102,7 +102,7 @@ export const phases: Readonly<Record<PhaseName, Phase>> = {
     goals: () => ({ [partitaName]: [10, 15] }),
   }),
   GROUP: writing({
-    ...bulk,
+    ...point,
     name: 'GROUP',
     title: `groups of ${rowsPerGroup} inserts`,
     unit: 'entities',
