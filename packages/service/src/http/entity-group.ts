@@ -3,15 +3,17 @@
  * with a single operation outside of any. Each operation is read by the code that reads it when it comes
  * alone. The first refusal is the whole answer.
  */
+import { strict as assert } from 'node:assert'
 import { authorize, authorizeKey } from '../auth/grant.ts'
 import { Fault, type FaultCode } from '../model/faults.ts'
-import type { RowKey } from '../model/keys.ts'
+import type { PartitionKey, RowKey } from '../model/keys.ts'
 import { limits } from '../model/limits.ts'
+import type { Mutation } from '../model/mutation.ts'
 import { type CatalogueEntry, findTable } from '../store/catalogue.ts'
 import { type Soon, soon } from '../model/soon.ts'
-import { rowOfTable } from '../model/table.ts'
+import { rowOfTable, type TableId } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
-import { type EntityWrite, writeGroup } from '../tables/write-entities.ts'
+import { writeGroup } from '../tables/write-entities.ts'
 import { type Call, readPreference, tableIdOf } from './call.ts'
 import {
   deleteEntityWrite,
@@ -28,7 +30,7 @@ import { queryEntitiesSteps } from './query-operations.ts'
 import { refuse, type Stage } from './refusal.ts'
 import { readHeaders } from './request.ts'
 import { effectiveMethod, type OperationKind, route, type ServiceRoute } from './route.ts'
-import type { Steps, WriteSteps } from './steps.ts'
+import type { ReplyAt, Steps, WriteSteps } from './steps.ts'
 import { readPartTarget } from './target.ts'
 
 /** What a change set may hold. */
@@ -81,6 +83,7 @@ interface Progress {
 async function execute(parts: readonly BatchPart[], outer: Call): Promise<Outcome> {
   const layout = parts.some((part) => part.kind === 'change set') ? 'change set' : 'operation'
   const operations = parts.flatMap((part) => part.operations)
+  const several = operations.length > 1 || parts.some(isRead)
   const progress = start()
   try {
     if (parts.length > 1) {
@@ -95,7 +98,7 @@ async function execute(parts: readonly BatchPart[], outer: Call): Promise<Outcom
   } catch (error) {
     // Where the service itself has failed, the batch has: clients look no further than its own status.
     if (!(error instanceof Fault) || ours.has(error.code)) throw error
-    const numbered = operations.length > 1 || parts.some(isRead) || !unnumberedAlone.has(error.code)
+    const numbered = several || !unnumberedAlone.has(error.code)
     const text = numbered ? `${progress.index}:${error.message}` : error.message
     const reply = refuse(new Fault(error.code, { text }), {
       ...progress,
@@ -131,9 +134,9 @@ async function readAlone(part: PartRequest, outer: Call, progress: Progress): Pr
   return { reply, contentId: progress.contentId }
 }
 
-interface Prepared {
-  readonly operation: PartCall<WriteSteps>
-  readonly write: EntityWrite
+/** What a group still needs while it is written. */
+interface Awaited {
+  readonly replyAt: ReplyAt
   readonly contentId: string | undefined
 }
 
@@ -142,8 +145,10 @@ async function writeTogether(
   outer: Call,
   progress: Progress,
 ): Promise<PartReply[]> {
-  const group: Prepared[] = []
+  const mutations: Mutation[] = []
+  const awaited: Awaited[] = []
   const rows = new Set<RowKey>()
+  let together: { readonly table: TableId; readonly partition: PartitionKey } | undefined
   let operation: PartCall<WriteSteps> | undefined
   for (const [index, part] of parts.entries()) {
     // Met before the operation too many is looked at, so the last good one dresses it.
@@ -159,38 +164,29 @@ async function writeTogether(
     const input = steps.decode(call, part.body) //                                    400 412 415
     progress.stage = 'late'
     const write = steps.prepare(input, call) //                                       400
+    const { partition, row } = write.key
     authorizeKey(call.grant, write.key) //                                            403
-    group.push({ operation, write, contentId: part.contentId })
-    checkMembership(group, rows) //                                                   400
+    const table = tableIdOf(call)
+    together ??= { table, partition }
+    if (table !== together.table || partition !== together.partition) {
+      throw new Fault('CommandsInBatchActOnDifferentPartitions') //                   400
+    }
+    if (rows.size === rows.add(row).size) throw new Fault('InvalidDuplicateRow') //   400
+    mutations.push(write.mutation)
+    awaited.push({ replyAt: steps.replyTo(write, call), contentId: part.contentId })
   }
-  const [first] = group as [Prepared]
-  const outcome = await writeGroup(
-    outer.store,
-    tableIdOf(first.operation.call),
-    group.map(({ write }) => write),
-  )
+  assert(together !== undefined, 'a change set holds at least one operation')
+  const outcome = await writeGroup(outer.store, together.table, together.partition, mutations)
   if (outcome.kind === 'refused') {
     progress.index = outcome.index
     throw outcome.fault //                                                            400 404 409 412
   }
-  return group.map(({ operation: { steps, call }, write, contentId }, index) => {
-    const version = outcome.versions[index] as Version
-    return { reply: steps.encode({ write, version }, call), contentId } //            201 204
+  return awaited.map(({ replyAt, contentId }, index) => {
+    return { reply: replyAt(outcome.versions[index] as Version), contentId } //       201 204
   })
 }
 
 const tooManyText = `The batch request operation exceeds the maximum ${limits.groupMutationsMax} changes per change set.`
-
-/** Judges the write added last: a group has one table and one partition, and each row once. */
-function checkMembership(group: readonly Prepared[], rows: Set<RowKey>): void {
-  const [first, last] = [group[0] as Prepared, group.at(-1) as Prepared]
-  const { partition, row } = last.write.key
-  const oneTable = tableIdOf(last.operation.call) === tableIdOf(first.operation.call)
-  if (!oneTable || partition !== first.write.key.partition) {
-    throw new Fault('CommandsInBatchActOnDifferentPartitions')
-  }
-  if (rows.size === rows.add(row).size) throw new Fault('InvalidDuplicateRow')
-}
 
 /** An operation of a batch, up to where its own steps begin. */
 interface PartCall<S> {

@@ -2,14 +2,16 @@
 import { reaches } from '../auth/grant.ts'
 import { unreachable } from '../model/brand.ts'
 import { Fault } from '../model/faults.ts'
+import type { EntityKey } from '../model/keys.ts'
 import type { Condition } from '../model/mutation.ts'
 import { encodeRecord, type EntityRecord, etagOfRecord, versionOf } from '../model/record.ts'
 import { soon } from '../model/soon.ts'
-import { etagOf } from '../model/version.ts'
+import { etagOf, type Version } from '../model/version.ts'
 import { deleteEntity } from '../tables/delete-entity.ts'
 import { getEntity } from '../tables/get-entity.ts'
 import { insertEntity } from '../tables/insert-entity.ts'
 import { updateEntity } from '../tables/update-entity.ts'
+import type { EntityWrite } from '../tables/write-entities.ts'
 import { type Call, placeOf, tableIdOf } from './call.ts'
 import {
   deleteCondition,
@@ -26,7 +28,7 @@ import { readSelect, type Select } from './options.ts'
 import { type EntityBody, readEntity } from './read-entity.ts'
 import type { Reply } from './reply.ts'
 import type { CollectionRoute, EntityRoute } from './route.ts'
-import { type Steps, singly, type WriteSteps, type Written } from './steps.ts'
+import { type ReplyAt, type Steps, singly, type WriteSteps } from './steps.ts'
 
 interface ReadInput {
   readonly conditions: ReadConditions
@@ -78,25 +80,32 @@ export const insertEntityWrite: WriteSteps<CollectionRoute, EntityBody> = {
     return readEntity(body, 'given')
   },
   prepare: (entity) => insertEntity(entity.partition, entity.row, entity.properties),
-  encode(written, call) {
-    const { key } = written.write
-    const etag = etagOf(written.version)
+  replyTo: (write, call) =>
+    call.preference === 'return-no-content' ? insertedAt(write.key, call) : shownAt(write, call),
+}
+
+function insertedAt(key: EntityKey, call: Call<CollectionRoute>): ReplyAt {
+  return (version) => {
     const location = entityAddress(call.target.base, call.route.table, key)
-    if (call.preference === 'return-no-content') {
-      const preferenceApplied = call.preference
-      return { status: 204, noCache: true, preferenceApplied, etag, location, dataServiceId: location }
-    }
+    const preferenceApplied = 'return-no-content'
+    const etag = etagOf(version)
+    return { status: 204, noCache: true, preferenceApplied, etag, location, dataServiceId: location }
+  }
+}
+
+function shownAt(write: EntityWrite, call: Call<CollectionRoute>): ReplyAt {
+  return (version) => {
     const level = levelOf(call.format)
     return {
       status: 201,
       noCache: true,
       ...applied(call),
       contentType: contentTypeOf(level),
-      etag,
-      location,
-      body: entityDocument(recordOf(written), level, placeOf(call, call.route.table), undefined),
+      etag: etagOf(version),
+      location: entityAddress(call.target.base, call.route.table, write.key),
+      body: entityDocument(recordOf(write, version), level, placeOf(call, call.route.table), undefined),
     }
-  },
+  }
 }
 
 export const replaceEntityWrite = updateWrite('put')
@@ -115,12 +124,10 @@ function updateWrite(
     // The address names the entity; keys in the body are not looked at.
     prepare: ({ when, entity }, { route }) => updateEntity(kind, route.key, entity.properties, when),
     // Spelled out: spreading objects was a twentieth of the time of a merge.
-    encode({ version }, { preference: preferenceApplied }) {
-      const etag = etagOf(version)
-      return preferenceApplied === undefined
-        ? { status: 204, noCache: true, etag }
-        : { status: 204, noCache: true, preferenceApplied, etag }
-    },
+    replyTo: (_write, { preference: preferenceApplied }) =>
+      preferenceApplied === undefined
+        ? (version) => ({ status: 204, noCache: true, etag: etagOf(version) })
+        : (version) => ({ status: 204, noCache: true, preferenceApplied, etag: etagOf(version) }),
   }
 }
 
@@ -128,7 +135,7 @@ export const deleteEntityWrite: WriteSteps<EntityRoute, Condition> = {
   preferences: [],
   decode: (call) => deleteCondition(call.headers, resourceOf(call)),
   prepare: (when, { route }) => deleteEntity(route.key, when),
-  encode: () => ({ status: 204, noCache: true }),
+  replyTo: () => () => ({ status: 204, noCache: true }),
 }
 
 export const insertEntitySteps = singly(insertEntityWrite)
@@ -145,8 +152,7 @@ function resourceOf({ account, route }: Call<EntityRoute>): string {
   return `${account}.${route.table}`
 }
 
-function recordOf({ write, version }: Written): EntityRecord {
-  const { mutation } = write
+function recordOf({ mutation }: EntityWrite, version: Version): EntityRecord {
   switch (mutation.kind) {
     case 'put':
     case 'merge':

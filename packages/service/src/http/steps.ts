@@ -28,26 +28,25 @@ export interface WriteSteps<R extends Route = Route, Input = unknown> {
   decode(call: Call<R>, body: Buffer): Input
   /** Applies the rules: 400. */
   prepare(input: Input, call: Call<R>): EntityWrite
-  encode(written: Written, call: Call<R>): Reply
+  /** 201 204, once it is written. Keeps no more than the answer shows: a group waits with a hundred of them. */
+  replyTo(write: EntityWrite, call: Call<R>): ReplyAt
 }
 
-export interface Written {
-  readonly write: EntityWrite
-  readonly version: Version
-}
+export type ReplyAt = (version: Version) => Reply
 
 /** Alone, a write is a group of one. */
-export function singly<R extends Route, Input>(steps: WriteSteps<R, Input>): Steps<R, Input, Written> {
-  const { preferences, prepare, encode } = steps
-  return { writes: true, preferences, decode, execute, encode }
+export function singly<R extends Route, Input>(steps: WriteSteps<R, Input>): Steps<R, Input, Reply> {
+  const { preferences, prepare, replyTo } = steps
+  return { writes: true, preferences, decode, execute, encode: (reply) => reply }
 
   function decode(call: Call<R>): Input {
     return steps.decode(call, call.body)
   }
 
-  async function execute(input: Input, call: Call<R>): Promise<Written> {
+  async function execute(input: Input, call: Call<R>): Promise<Reply> {
     const write = prepare(input, call)
     authorizeKey(call.grant, write.key)
-    return { write, version: await writeEntity(call.store, tableIdOf(call), write) }
+    const replyAt = replyTo(write, call)
+    return replyAt(await writeEntity(call.store, tableIdOf(call), write))
   }
 }

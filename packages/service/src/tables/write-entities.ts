@@ -2,7 +2,7 @@
 import { unreachable } from '../model/brand.ts'
 import { checkEntity } from '../model/entity.ts'
 import { Fault } from '../model/faults.ts'
-import type { EntityKey } from '../model/keys.ts'
+import type { EntityKey, PartitionKey } from '../model/keys.ts'
 import type { Mutation, Refusal } from '../model/mutation.ts'
 import { byName, encodeTexts, type PropertyOrder, type PropertyText } from '../model/content.ts'
 import type { TableId } from '../model/table.ts'
@@ -40,14 +40,13 @@ export async function writeEntity(store: Store, table: TableId, write: EntityWri
   return outcome.versions[0] as Version
 }
 
-/** Applies every write or none. REQUIRES: 1 to 100 writes, of one partition, each to another row. */
+/** Applies every mutation or none. REQUIRES: 1 to 100 mutations, each to another row. */
 export async function writeGroup(
   store: Store,
   table: TableId,
-  writes: readonly EntityWrite[],
+  partition: PartitionKey,
+  mutations: readonly Mutation[],
 ): Promise<GroupOutcome> {
-  const { partition } = (writes[0] as EntityWrite).key
-  const mutations = writes.map(({ mutation }) => mutation)
   return outcomeOf(await store.commit(table, partition, mutations))
 }
 

@@ -148,19 +148,26 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     partition: PartitionKey,
     mutations: readonly Mutation[],
   ): Promise<CommitOutcome> {
-    const answer = await ask((id) => queue.add(id, table, partition, mutations))
+    const { length } = mutations
+    const { id, answered } = ask()
+    // Not from within a function of its own, which would keep the mutations until they are written.
+    queue.add(id, table, partition, mutations)
+    const answer = await answered
     if (typeof answer !== 'bigint') return (answer as { outcome: CommitOutcome }).outcome
-    return { kind: 'committed', versions: mutations.map((_, index) => (answer + BigInt(index)) as Version) }
+    const versions = Array.from({ length }, (_, index) => (answer + BigInt(index)) as Version)
+    return { kind: 'committed', versions }
   }
 
   async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
-    const answer = await ask((id) => post({ kind: 'create', now: clock(), id, account, name }))
-    return (answer as { created: TableId | undefined }).created
+    const { id, answered } = ask()
+    post({ kind: 'create', now: clock(), id, account, name })
+    return ((await answered) as { created: TableId | undefined }).created
   }
 
   async function drop(account: AccountName, name: TableName): Promise<boolean> {
-    const answer = await ask((id) => post({ kind: 'drop', now: clock(), id, account, name }))
-    return (answer as { dropped: boolean }).dropped
+    const { id, answered } = ask()
+    post({ kind: 'drop', now: clock(), id, account, name })
+    return ((await answered) as { dropped: boolean }).dropped
   }
 
   async function close(): Promise<void> {
@@ -177,14 +184,15 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     await environment.close()
   }
 
-  function ask(send: (id: number) => void): Promise<WriterAnswer | Version> {
-    if (broken !== undefined) return Promise.reject(broken)
+  /** The id of a request that is about to be sent, and its answer. */
+  function ask(): { id: number; answered: Promise<WriterAnswer | Version> } {
+    if (broken !== undefined) throw broken
     lastId = (lastId + 1) >>> 0
     const id = lastId
-    return new Promise((resolve, reject) => {
+    const answered = new Promise<WriterAnswer | Version>((resolve, reject) => {
       waiting.set(id, { resolve, reject })
-      send(id)
     })
+    return { id, answered }
   }
 
   function postCommits(bytes: Uint8Array<ArrayBuffer>): void {
