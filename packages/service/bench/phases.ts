@@ -45,6 +45,7 @@ const point = {
   cannable: false,
   goals: () => ({}),
 }
+const bulk = { ...point, connections: 8 }
 
 const get: Part = {
   ...point,
@@ -67,10 +68,9 @@ const beside = { connections: 32, cannable: false, goals: () => ({}) }
 export const phases: Readonly<Record<PhaseName, Phase>> = {
   GET: reading(get),
   PAGE: reading({
-    ...point,
+    ...bulk,
     name: 'PAGE',
     title: 'page of 1,000 entities',
-    connections: 8,
     unit: 'rows',
     unitsPerOperation: () => rowsPerPartition,
     work: ({ rows }, _client, seed) => ({ kind: 'query page', rows, seed }),
@@ -102,7 +102,7 @@ export const phases: Readonly<Record<PhaseName, Phase>> = {
     goals: () => ({ [partitaName]: [10, 15] }),
   }),
   GROUP: writing({
-    ...point,
+    ...bulk,
     name: 'GROUP',
     title: `groups of ${rowsPerGroup} inserts`,
     unit: 'entities',
