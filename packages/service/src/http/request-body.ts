@@ -34,7 +34,7 @@ export function receiveBody(framing: Framing): RequestBody {
 
   function take(bytes: Buffer): number {
     if (complete) return 0
-    const taken = unframe(bytes, keep)
+    const taken = unframe.take(bytes, keep)
     complete = unframe.isDone()
     if (complete || received > discardedBytesMax) settle()
     return taken
@@ -103,19 +103,20 @@ const noBody: RequestBody = {
 
 /** Finds the bytes of the body in those that arrive, hands them on, and says how many were used up. */
 interface Unframe {
-  (bytes: Buffer, keep: (bytes: Buffer) => void): number
+  take(bytes: Buffer, keep: (bytes: Buffer) => void): number
   isDone(): boolean
 }
 
 function measuredReader(bodyBytes: number): Unframe {
   let left = bodyBytes
-  const read = (bytes: Buffer, keep: (bytes: Buffer) => void): number => {
+  return { take, isDone: () => left === 0 }
+
+  function take(bytes: Buffer, keep: (bytes: Buffer) => void): number {
     const taken = Math.min(left, bytes.length)
     left -= taken
     keep(taken === bytes.length ? bytes : bytes.subarray(0, taken))
     return taken
   }
-  return Object.assign(read, { isDone: () => left === 0 })
 }
 
 /**
@@ -129,9 +130,9 @@ function chunkReader(): Unframe {
   let digits = ''
   let left = 0
   let ignored = 0
-  return Object.assign(read, { isDone: () => state === 'done' })
+  return { take, isDone: () => state === 'done' }
 
-  function read(bytes: Buffer, keep: (bytes: Buffer) => void): number {
+  function take(bytes: Buffer, keep: (bytes: Buffer) => void): number {
     let at = 0
     while (at < bytes.length && state !== 'done') {
       if (state === 'bytes') {
