@@ -34,7 +34,7 @@ const usage = `Usage: npm run bench:scale -- [rows] [--scratch DIR]
   --scratch DIR  for the data, while the benchmark runs (${scratchByDefault})
 `
 
-/** Medians of the rounds, and the ratio of the first to that of the small table. */
+/** Medians of the rounds, but for `max`; `times` is the ratio of `p50` to that of the small table. */
 interface Latency {
   readonly p50: number
   readonly p99: number
@@ -153,14 +153,13 @@ function openTable(folder: string, clients: LoadClients) {
     work: (of: Subject, seed: number) => Work,
     company?: (of: Subject) => Work,
   ): Promise<Latency> {
-    const p50s = new Map<Subject, number[]>([
+    const latencies = new Map<Subject, Float64Array[]>([
       [small, []],
       [grown, []],
     ])
-    const latencies: Float64Array[] = []
     for (let round = 0; round <= rounds; round++) {
       progress(`${whole(rows)} rows: ${name}, round ${round} of ${rounds}`)
-      for (const [subject, p50sOf] of p50s) {
+      for (const [subject, latenciesOf] of latencies) {
         const streams = [{ connections: count, work: work(subject, round) }]
         if (company !== undefined) streams.push({ connections: 1, work: company(subject) })
         const result = await clients.run(subject.server, [streams], roundMs)
@@ -168,17 +167,19 @@ function openTable(folder: string, clients: LoadClients) {
         const [measured = new Float64Array(), beside] = result.latenciesMs[0] ?? []
         if (beside?.length === 0) throw new Error(`no page of the scan ended beside ${name}`)
         if (streams[0]?.work.kind === 'insert') subject.inserted += measured.length
-        if (round === 0) continue
-        const sorted = measured.toSorted()
-        p50sOf.push(quantile(sorted, 0.5))
-        if (subject === grown) latencies.push(sorted)
+        if (round > 0) latenciesOf.push(measured.toSorted())
       }
       note(grown.server)
     }
-    const p50 = median(p50s.get(grown) ?? [])
-    const p99 = median(latencies.map((of) => quantile(of, 0.99)))
-    const max = Math.max(...latencies.map((of) => quantile(of, 1)))
-    return { p50, p99, max, times: p50 / median(p50s.get(small) ?? []) }
+    const quantiles = (of: Subject, share: number) =>
+      (latencies.get(of) ?? []).map((round) => quantile(round, share))
+    const p50 = median(quantiles(grown, 0.5))
+    return {
+      p50,
+      p99: median(quantiles(grown, 0.99)),
+      max: Math.max(...quantiles(grown, 1)),
+      times: p50 / median(quantiles(small, 0.5)),
+    }
   }
 
   function note({ pid }: Server): void {

@@ -1,6 +1,7 @@
 /** Content made of the bytes of bodies. */
+import { copyBytes, writeU32 } from './bytes.ts'
 import { annotatedLead, type Entry, nameOf, writeContent } from './content.ts'
-import { contentHeaderBytes, entryBytes, writeU32 } from './record-layout.ts'
+import { contentHeaderBytes, entryBytes } from './record-layout.ts'
 import { type EdmType, isAnnotated, typeCodes } from './values.ts'
 
 /** A property whose values are copied from bodies that are written alike. */
@@ -104,12 +105,3 @@ function runsOf(members: readonly CopiedMember[]): Run[] {
   }
   return runs
 }
-
-/** Returns where the copy ends. A call into the runtime costs more than it saves where there is little to copy. */
-function copyBytes(source: Buffer, from: number, until: number, target: Buffer, at: number): number {
-  if (until - from > loopBytesMax) return at + source.copy(target, at, from, until)
-  for (let i = from; i < until; i++) target[at + i - from] = source[i] as number
-  return at + until - from
-}
-
-const loopBytesMax = 64

@@ -1,7 +1,8 @@
 /** What a merge leaves. */
+import { writeU32 } from './bytes.ts'
 import { byName, contentCountOf } from './content.ts'
 import { type EntityRecord, layoutOf, propertyCountOf, readName, type Span, spansOf } from './record.ts'
-import { backslash, contentHeaderBytes, entryBytes, headerBytes, writeU32 } from './record-layout.ts'
+import { backslash, contentHeaderBytes, entryBytes, headerBytes } from './record-layout.ts'
 
 /**
  * The properties of `record` with those of `content` put over them, as content, sorted by name: what a

@@ -14,7 +14,8 @@
  * `memberFrom` counts from the start of members and points behind the comma. The text is the entity at
  * minimal metadata without its braces; names and values in it are ASCII.
  */
-import { edmTypes, type EdmType } from './values.ts'
+import { u16, u32 } from './bytes.ts'
+import { type EdmType, edmTypes } from './values.ts'
 
 export const recordFormat = 1
 export const headerBytes = 20
@@ -47,21 +48,6 @@ export function annotationBytes(type: number, nameBytes: number): number {
 
 export const quote = 0x22
 export const backslash = 0x5c
-
-export function writeU32(target: Buffer, at: number, value: number): void {
-  target[at] = value >>> 24
-  target[at + 1] = value >>> 16
-  target[at + 2] = value >>> 8
-  target[at + 3] = value
-}
-
-export function u16(bytes: Buffer, at: number): number {
-  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number)
-}
-
-export function u32(bytes: Buffer, at: number): number {
-  return ((u16(bytes, at) << 16) | u16(bytes, at + 2)) >>> 0
-}
 
 /** Sixteen bits of FNV-1a: lets a search pass over a property without comparing its name. */
 export function nameHash(name: string): number {

@@ -1,6 +1,7 @@
 /** One entity's record: made of content at a version, and read (record-layout.ts). */
 import { strict as assert } from 'node:assert'
 import { unreachable } from './brand.ts'
+import { u16, u32, writeU32 } from './bytes.ts'
 import { contentCountOf, type Property } from './content.ts'
 import type { EntityKey } from './keys.ts'
 import {
@@ -16,9 +17,6 @@ import {
   recordFormat,
   stampedBytes,
   timestampHead,
-  u16,
-  u32,
-  writeU32,
 } from './record-layout.ts'
 import { formatTicks, parseTicks, type Ticks, ticksPerSecond } from './ticks.ts'
 import { type EdmType, edmTypes, type Value } from './values.ts'

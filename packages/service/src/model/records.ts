@@ -1,4 +1,5 @@
 /** Records as a scan meets them: many, in place, and asked for little. */
+import { u32 } from './bytes.ts'
 import { jsonString } from './json-text.ts'
 import type { EntityRecord } from './record.ts'
 import {
@@ -10,7 +11,6 @@ import {
   nameHash,
   quote,
   stampedBytes,
-  u32,
 } from './record-layout.ts'
 import { edmTypes } from './values.ts'
 

@@ -66,9 +66,7 @@ export function findTable(
 function entryOf(record: EntityRecord | undefined): CatalogueEntry | undefined {
   if (record === undefined) return undefined
   // Every request looks for its table, and mostly finds what the one before it found.
-  if (lastFound?.record !== record && !lastFound?.record.equals(record)) {
-    lastFound = { record, entry: catalogueEntryOf(record) }
-  }
+  if (!lastFound?.record.equals(record)) lastFound = { record, entry: catalogueEntryOf(record) }
   return lastFound.entry
 }
 
