@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { TableName } from '../../src/model/table.ts'
+import { parseEtag } from '../../src/model/version.ts'
 import {
   account,
   base,
@@ -385,7 +386,9 @@ describe('Entity group transactions: answers (11.4, 11.5)', () => {
   it('ETags are those a read shows, and grow', async () => {
     const { parts } = await tables.batch(changeSet([insert('1'), replace('2'), merge('old', { a: 1 })]))
     const etags = parts.map((part) => part.header('ETag') as string)
-    assert.deepEqual(etags.toSorted(), etags)
+    const [first = 0n, second = 0n, third = 0n] = etags.map(parseEtag)
+    // As moments: their texts lack the zeros at their ends, and do not sort.
+    assert.ok(first < second && second < third, etags.join(' '))
     for (const [i, row] of ['1', '2', 'old'].entries()) {
       assert.equal((await tables.batch(direct(read(row)))).parts[0]?.header('ETag'), etags[i])
     }
