@@ -9,6 +9,7 @@
 import type { Socket } from 'node:net'
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../model/limits.ts'
+import { giveBack } from './byte-sink.ts'
 import { BadHttp, mayBecomeHead, readRequestHead, type RequestHead } from './request-head.ts'
 import { receiveBody, type RequestBody } from './request-body.ts'
 
@@ -146,7 +147,7 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
     } else {
       socket.cork()
       socket.write(chunked ? head + frameOf(content) : head, 'latin1')
-      socket.write(content)
+      socket.write(content, () => giveBack(content))
       if (chunked) socket.write(lastChunk, 'latin1')
       socket.uncork()
     }

@@ -52,7 +52,7 @@ export function entityList(
     end() {
       sink.write(separator === '{' ? ']}' : '}]}')
       const bytes = sink.take()
-      listBytes = Math.max(listBytesMin, bytes.length)
+      listBytes = Math.max(listBytesMin, bytes.length + (bytes.length >>> 3))
       return bytes
     },
   }
@@ -72,7 +72,7 @@ export function entityList(
 }
 
 const listBytesMin = 4096
-/** What the last list came to: the next is likely as long, and growing costs copies. */
+/** What the last list came to, and an eighth: the next is likely about as long, and growing costs copies. */
 let listBytes = listBytesMin
 
 function entityContext(place: Place, suffix: string, select: Select | undefined): string {
