@@ -42,7 +42,8 @@ function partsText(before: string, replies: readonly PartReply[]): string {
   for (const part of replies) {
     const { reply } = part
     // Most answers of a group differ in nothing but where the entity is and which version it has.
-    if (of === undefined || !beginAlike(of, part)) head = before + headText(part)
+    // Joined, it is one piece of memory; concatenated, it would be put together anew for each of them.
+    if (of === undefined || !beginAlike(of, part)) head = [before, headText(part)].join('')
     of = part
     const { body = '' } = reply
     text += `${head}${tailText(reply)}${typeof body === 'string' ? body : body.toString('latin1')}\r\n`

@@ -21,7 +21,10 @@ export interface RequestBody {
 const discardedBytesMax = 16 * limits.requestBodyBytesMax
 
 export function receiveBody(framing: Framing): RequestBody {
-  if (framing.kind === 'none') return noBody
+  return framing.kind === 'none' ? noBody : receiveFramed(framing)
+}
+
+function receiveFramed(framing: Exclude<Framing, { kind: 'none' }>): RequestBody {
   const unframe = framing.kind === 'chunked' ? chunkReader() : measuredReader(framing.bytes)
   /** What is kept so far, at the front of a buffer that grows. A body in one piece is never copied. */
   let buffer: Buffer = noBytes
