@@ -98,6 +98,38 @@ describe('rows read in place', () => {
     rows.close()
   })
 
+  it('tell which leaves follow, up to the end of the range and of the branch', async (t) => {
+    const { store, table, environment, path } = await opened(t)
+    const random = seededRandom(10)
+    // Long keys make branches that name few leaves, so that there are several.
+    const row = (i: number) => `${'r'.repeat(900)}${String(i).padStart(4, '0')}`
+    for (const i of random.shuffled(Array.from({ length: 600 }, (_, n) => n))) {
+      await commit(store, table, 'p', [put(keyAt('p', row(i)), { a: text('x'.repeat(1000)) })])
+    }
+    const { transaction, map } = begin(environment, path)
+    const rows = rowsInPlace(environment, transaction, map)
+    assert(rows !== undefined)
+    const last = entityKey(table, { partition: 'p', row: row(400) })
+    rows.seek(liveKeyAfter(table), last)
+    let named = 0
+    let branches = 1
+    let following: readonly number[] = []
+    while (rows.next()) {
+      if (following.length > 0) {
+        // The leaf that holds the end of the range is not met whole, and then has no place.
+        if (rows.place !== 0) assert.equal(rows.place, following[0])
+        assert.deepEqual(rows.following(), following.slice(1))
+        named++
+      } else {
+        branches++
+      }
+      following = rows.following()
+    }
+    assert.deepEqual(following, [])
+    assert.ok(named > 50 && branches > 3, `${named} leaves below ${branches} branches`)
+    rows.close()
+  })
+
   it('need something in the file to find it by', async () => {
     const path = await temporaryFolder()
     const environment = openEnvironment(join(path, 'empty'), { keys: false })
