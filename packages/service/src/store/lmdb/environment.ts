@@ -39,6 +39,7 @@ export function openEnvironment(path: string, { keys }: { readonly keys: boolean
     maxDbs: 1,
     maxReaders: readersMax,
     cache: false,
+    ...leftOutOfTypes,
     // The writer syncs each group before it answers; a second, overlapping sync would gain nothing.
     overlappingSync: false,
     keyEncoder: {
@@ -62,6 +63,9 @@ export function openEnvironment(path: string, { keys }: { readonly keys: boolean
     },
   })
 }
+
+// Or each row that is not in memory would have the system read up to megabytes around it.
+const leftOutOfTypes = { noReadAhead: true }
 
 const noKey = new Uint8Array(0)
 

@@ -23,6 +23,7 @@ import { newServedCount, openCommitQueue } from './commit-queue.ts'
 import { openDataFolder } from './data-folder.ts'
 import { entityKey, liveKey, openEnvironment } from './environment.ts'
 import { openExitGate, removeExitGate } from './exit-gate.ts'
+import { newPace, openReadAhead, type Pace } from './read-ahead.ts'
 import { snapshots } from './snapshot.ts'
 import type { Rows } from './tree.ts'
 import type { WriterOptions } from './writer.ts'
@@ -55,6 +56,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const path = openDataFolder(options.path)
   const environment = openEnvironment(path, { keys: false })
   const latest = snapshots(environment, path)
+  const ahead = openReadAhead(path)
   const tables = rememberedRows(latest.moment, (key) => find(catalogue, key))
   const gate = openExitGate()
   const served = newServedCount()
@@ -111,6 +113,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     passes: Passes,
   ): Promise<void> {
     const rows = latest.open()
+    const pace = newPace(ahead.fetch)
     let sliceUntilMs = performance.now() + sliceMs
     let position = firstPosition
     try {
@@ -132,12 +135,12 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     /** Visits until there is no row or the visitor wants to go elsewhere, and lets others run in between. */
     async function visitOn(): Promise<KeyPosition | 'stop' | 'end'> {
       for (;;) {
-        const goOn = visitSlice(rows, visit, passes, sliceUntilMs)
-        if (performance.now() > sliceUntilMs) {
-          await nextTurn()
-          if (closing) throw closedError()
-          sliceUntilMs = performance.now() + sliceMs
-        }
+        const { goOn, leaves } = visitSlice(rows, visit, passes, sliceUntilMs, pace.leavesMax)
+        if (goOn === 'next') await pace.rest(leaves, rows.following)
+        else if (performance.now() > sliceUntilMs) await nextTurn()
+        else return goOn
+        if (closing) throw closedError()
+        sliceUntilMs = performance.now() + sliceMs
         if (goOn !== 'next') return goOn
       }
     }
@@ -181,6 +184,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
       await exited
     }
     latest.close()
+    await ahead.close()
     await environment.close()
   }
 
@@ -254,20 +258,34 @@ function rememberedRows(
 
 const rememberedMax = 1000
 
-/** Visits rows until there is none, the visitor wants to go elsewhere, or, with `next`, the slice has passed. */
-function visitSlice(rows: Rows, visit: Visit, passes: Passes, untilMs: number): ReturnType<Visit> | 'end' {
+/** What was visited at a stretch: with `next`, the time has passed or the leaves are used up. */
+interface Slice {
+  readonly goOn: ReturnType<Visit> | 'end'
+  readonly leaves: number
+}
+
+function visitSlice(
+  rows: Rows,
+  visit: Visit,
+  passes: Passes,
+  untilMs: number,
+  leavesMax: Pace['leavesMax'],
+): Slice {
+  let leaves = 0
   for (let visited = 0; rows.next(); ) {
+    leaves++
     visited += rows.count
     if (rows.place === 0 || !passes(rows)) {
       rows.open()
       const goOn = visit(rows)
-      if (goOn !== 'next') return goOn
+      if (goOn !== 'next') return { goOn, leaves }
     }
+    if (leaves >= leavesMax) return { goOn: 'next', leaves }
     if (visited < sliceRows) continue
-    if (performance.now() > untilMs) return 'next'
+    if (performance.now() > untilMs) return { goOn: 'next', leaves }
     visited = 0
   }
-  return 'end'
+  return { goOn: 'end', leaves }
 }
 
 function none(): boolean {

@@ -26,6 +26,8 @@ export interface Rows extends Records {
   next(): boolean
   /** Looks where they begin. They may turn out to be fewer. */
   open(): void
+  /** The pages of the leaves behind this one, as far as they are known without looking for them. */
+  following(): readonly number[]
   close(): void
 }
 
@@ -145,6 +147,7 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
     seek,
     next,
     open,
+    following,
   }
   return rows
 
@@ -216,6 +219,21 @@ export function treeRows(map: MappedFile, root: number): Omit<Rows, 'close'> {
       depth--
     }
     return false
+  }
+
+  function following(): number[] {
+    if (isLast || depth === 0) return []
+    const page = pages[depth - 1] as number
+    const bytes = map.windowOf(page)
+    const pageFrom = map.offsetOf(page)
+    const first = (indexes[depth - 1] as number) + 1
+    const found: number[] = []
+    for (let i = first; i < countOf(bytes, pageFrom); i++) {
+      const node = nodeFrom(bytes, pageFrom, i)
+      if (compareKeyAt(bytes, node, until) >= 0) break
+      found.push(u32(bytes, node))
+    }
+    return found
   }
 
   /** To the leaf where `key` belongs, or to the first one. If all rows below are `isInside`, none is behind the end. */
