@@ -36,7 +36,7 @@ export function byteSink(initialBytes: number): ByteSink {
 
   function take(): Buffer {
     const taken = buffer.subarray(0, end)
-    lent.set(taken, buffer)
+    if (isKept(buffer)) lent.set(taken, buffer)
     return taken
   }
 }
@@ -66,7 +66,11 @@ function newBuffer(bytes: number): Buffer {
 }
 
 function keep(buffer: Buffer): void {
-  if (buffer.length < spareBytesMin || buffer.length > spareBytesMax) return
+  if (!isKept(buffer)) return
   if (spare.length === spareMax) spare.shift()
   spare.push(buffer)
+}
+
+function isKept({ length }: Buffer): boolean {
+  return length >= spareBytesMin && length <= spareBytesMax
 }

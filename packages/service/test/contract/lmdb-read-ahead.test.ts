@@ -32,6 +32,14 @@ describe('the pace of a scan', () => {
     assert.deepEqual(fetched, [leaves, [20, 21]])
   })
 
+  it('is free where it is not known what follows', async () => {
+    const { pace, fetched } = paced(() => passed(20))
+    await pace.rest(16, () => [])
+    await pace.rest(1, () => [])
+    assert.equal(pace.leavesMax, Infinity)
+    assert.deepEqual(fetched, [])
+  })
+
   it('is free again once leaves come from memory for a while', async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => i)
     let isSlow = true

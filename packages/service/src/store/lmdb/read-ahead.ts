@@ -38,8 +38,8 @@ export function newPace(fetch: Fetch): Pace {
     }
     const pages = following()
     if (pages.length === 0) {
-      // The next leaf is below another branch, and what follows it will be known there.
-      pace.leavesMax = 1
+      // The next leaf is below another branch, and what follows it will be known there; or never is.
+      pace.leavesMax = pace.leavesMax === 1 ? Number.POSITIVE_INFINITY : 1
       return await nextTurn()
     }
     const beganMs = performance.now()
