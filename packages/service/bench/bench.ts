@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chartOf } from './chart.ts'
 import { parsedOrExit } from './command-line.ts'
-import { probedPageBytes, isInMemory, syncsPerSecond } from './disk.ts'
+import { probedPageBytes, isInMemory, syncFiles, syncsPerSecond } from './disk.ts'
 import { createTable, loadRows } from './fill.ts'
 import { type LoadClients, type LoadResult, openLoadClients } from './load.ts'
 import { type BenchOptions, parseOptions, usage, writeMsToJudge } from './options.ts'
@@ -34,6 +34,7 @@ import { withDataFolder } from './scratch.ts'
 import type { Server, Target } from './targets.ts'
 
 interface Contestant {
+  readonly dataFolder: string
   readonly target: Target
   readonly server: Server
   readonly ledger: Ledger
@@ -81,21 +82,21 @@ async function compare(options: BenchOptions, dataFolder: string): Promise<void>
 async function prepare(
   target: Target,
   options: BenchOptions,
-  dataFolder: string,
+  parentFolder: string,
   clients: LoadClients,
 ): Promise<Contestant> {
   progress(`starting ${target.name}`)
-  const server = await target.start({
-    dataFolder: join(dataFolder, target.name),
-    installFolder: join(options.scratchFolder, target.name),
-  })
+  const dataFolder = join(parentFolder, target.name)
+  const installFolder = join(options.scratchFolder, target.name)
+  const server = await target.start({ dataFolder, installFolder })
   const ledger = openLedger(options.rows, clients.count, target.canned === true)
+  const contestant = { target, server, ledger, dataFolder }
   if (!target.canned) {
     await createTable(server)
     await loadRows(target.name, server, { from: 0, until: options.rows }, clients)
-    await rest(target, options)
+    await rest(contestant, options)
   }
-  return { target, server, ledger }
+  return contestant
 }
 
 /** A server that stores nothing takes part only where that does not show. */
@@ -130,7 +131,7 @@ async function clientsNeeded(
       count = Math.max(count, Math.min(clients.count, Math.ceil(busy / clientCpuHigh)))
     }
   }
-  for (const { target } of contestants) await rest(target, options)
+  for (const contestant of contestants) await rest(contestant, options)
   return count
 }
 
@@ -145,7 +146,7 @@ async function measure(
   const { target, ledger } = contestant
   await stock(name, contestant, clientCount, options, clients)
   const result = await runPhase(name, round, contestant, clientCount, options, clients)
-  if (phases[name].writes) await rest(target, options)
+  if (phases[name].writes) await rest(contestant, options)
 
   const latencies = phases[name].parts.map((_, part) =>
     sortedTogether(result.latenciesMs.map((of) => of[part])),
@@ -206,9 +207,12 @@ async function runPhase(
 }
 
 /** Lets a target finish what it does behind its answers, so that it does not disturb the next one. */
-async function rest(target: Target, options: BenchOptions): Promise<void> {
+async function rest({ target, dataFolder }: Contestant, options: BenchOptions): Promise<void> {
   // With few rows there is little to finish, and a quick run should be quick.
-  if (target.restMs !== undefined && !options.quick) await pause(target.restMs)
+  if (target.restMs === undefined || options.quick) return
+  await pause(target.restMs)
+  // What it wrote without asking for a sync, the system would write in somebody else's round.
+  syncFiles(dataFolder)
 }
 
 function print(

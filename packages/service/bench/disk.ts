@@ -1,5 +1,5 @@
 /** What the disk under the data folders can do, asked in the simplest way. */
-import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What a database writes at least to make one change durable. */
@@ -25,6 +25,25 @@ export function syncsPerSecond(folder: string, durationMs: number): number {
     closeSync(descriptor)
     rmSync(file)
   }
+}
+
+/** Has all that was written below a folder on the disk. */
+export function syncFiles(folder: string): void {
+  for (const file of filesIn(folder)) {
+    try {
+      const descriptor = openSync(file, 'r')
+      fdatasyncSync(descriptor)
+      closeSync(descriptor)
+    } catch (error) {
+      // A server that saves may have put another in its place.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+}
+
+export function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
 /** A folder that lives in memory makes every write look durable and free. */

@@ -9,10 +9,11 @@
  * Systems move what was not used for some minutes out of memory, and a large table takes minutes to load. So rows are
  * asked for twice: as things are after the start, and once all of the file has been read.
  */
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parsedOrExit, wholeIn } from './command-line.ts'
+import { filesIn } from './disk.ts'
 import { createTable, loadRows } from './fill.ts'
 import { type LoadClients, openLoadClients } from './load.ts'
 import { usageOf } from './processes.ts'
@@ -232,11 +233,6 @@ async function readFiles(folder: string): Promise<void> {
   for (const file of filesIn(folder)) {
     for await (const chunk of createReadStream(file, { highWaterMark: 2 ** 20 })) void chunk
   }
-}
-
-function filesIn(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
 function tableOf(figures: readonly Figures[]): string {
