@@ -23,14 +23,14 @@ const lookMs = 10
 
 export function snapshots(environment: Environment, path: string): Snapshots {
   let map: MappedFile | undefined
-  let held: (Seen & { readonly transaction: ReadTransaction }) | undefined
+  let held: { readonly transaction: ReadTransaction; readonly root: Root } | undefined
   let used = false
   let looking: NodeJS.Timeout | undefined
   return { open, find, moment: latestRoot, close }
 
   function open(): Rows {
-    return inTransaction((transaction, file) => {
-      const inPlace = file === undefined ? undefined : rowsInPlace(environment, transaction, file)
+    return inTransaction((transaction, seen) => {
+      const inPlace = seen === undefined ? undefined : rowsInPlace(environment, transaction, seen)
       return inPlace ?? rowsByCursor(environment, transaction)
     })
   }
@@ -45,24 +45,18 @@ export function snapshots(environment: Environment, path: string): Snapshots {
 
   function latestRoot(): Root | undefined {
     used = true
-    if (held !== undefined && map !== undefined) {
-      if (latestTxn(map) === held.root.txn) return held.root
-      // The latest may still be on its way to the disk, and many a read comes meanwhile.
-      environment.resetReadTxn()
-      const version = environment.get(versionFact)
-      if (version !== undefined && isVersion(version, 0, held.version)) return held.root
-    }
+    if (held !== undefined && map !== undefined && latestTxn(map) === held.root.txn) return held.root
     letGo()
-    return inTransaction((transaction, file) => {
-      const seen = file === undefined ? undefined : whatIsSeen(environment, transaction, file)
-      if (seen === undefined) transaction.done()
-      else hold(transaction, seen)
-      return seen?.root
+    return inTransaction((transaction, seen) => {
+      const root = seen === undefined ? undefined : rootOf(environment, transaction, seen)
+      if (root === undefined) transaction.done()
+      else hold(transaction, root)
+      return root
     })
   }
 
-  function hold(transaction: ReadTransaction, { root, version }: Seen): void {
-    held = { transaction, root, version }
+  function hold(transaction: ReadTransaction, root: Root): void {
+    held = { transaction, root }
     looking ??= setInterval(() => {
       if (!used) close()
       used = false
@@ -82,7 +76,7 @@ export function snapshots(environment: Environment, path: string): Snapshots {
 
   /** Begins a transaction, which is for `use` to end, and finds the map if it was not found before. */
   function inTransaction<Result>(
-    use: (transaction: ReadTransaction, file: MappedFile | undefined) => Result,
+    use: (transaction: ReadTransaction, seen: MappedFile | undefined) => Result,
   ): Result {
     // One may be left from an earlier read; a new one sees what was acknowledged since.
     environment.resetReadTxn()
@@ -103,44 +97,33 @@ export function rowsInPlace(
   transaction: ReadTransaction,
   map: MappedFile,
 ): Rows | undefined {
-  const seen = whatIsSeen(environment, transaction, map)
-  if (seen === undefined) return undefined
-  return Object.assign(treeRows(map, seen.root.page), { close: () => transaction.done() })
-}
-
-/** What a transaction sees: a tree, and the last version handed out in it. */
-interface Seen {
-  readonly root: Root
-  readonly version: Buffer
+  const root = rootOf(environment, transaction, map)
+  if (root === undefined) return undefined
+  return Object.assign(treeRows(map, root.page), { close: () => transaction.done() })
 }
 
 /**
- * lmdb-js does not tell which of the file's two metas a transaction began with: it is the one in whose tree the last
- * version handed out is the one the transaction sees. A meta may be in the file while it is still being synced, and
- * must not be read before it counts as committed. Every commit that changes anything hands out a version.
+ * The tree a transaction sees. lmdb-js does not tell which of the file's two metas a transaction
+ * began with: it is the one in whose tree the last version handed out is the one the transaction sees. A meta may
+ * be in the file while it is still being synced, and must not be read before it counts as committed.
+ *
+ * Commits that hand out no version only take away: a table's rows after the table itself. Seen a moment early,
+ * they show nothing that was not to be seen.
  *
  * Undefined if neither meta is the one, as when two commits ended since the transaction began.
  */
-function whatIsSeen(
-  environment: Environment,
-  transaction: ReadTransaction,
-  map: MappedFile,
-): Seen | undefined {
-  const found = environment.get(versionFact, { transaction })
-  if (found === undefined) return undefined
-  const version = Buffer.from(found.subarray(0, versionBytes))
-  const root = rootsOf(map).find(({ page }) => {
+function rootOf(environment: Environment, transaction: ReadTransaction, map: MappedFile): Root | undefined {
+  const version = environment.get(versionFact, { transaction })
+  if (version === undefined) return undefined
+  return rootsOf(map).find(({ page }) => {
     const row = findRow(map, page, versionFact)
-    return row !== undefined && isVersion(row.bytes, row.at, version)
+    return (
+      row !== undefined && version.compare(row.bytes, row.at, row.at + versionBytes, 0, versionBytes) === 0
+    )
   })
-  return root === undefined ? undefined : { root, version }
 }
 
 const versionBytes = 8
-
-function isVersion(bytes: Buffer, at: number, version: Buffer): boolean {
-  return version.compare(bytes, at, at + versionBytes) === 0
-}
 
 /** The same rows by lmdb-js's own cursor: several times slower, and always possible. */
 export function rowsByCursor(environment: Environment, transaction: ReadTransaction): Rows {

@@ -179,7 +179,7 @@ type Outcome =
   | { readonly kind: 'committed'; readonly first: Version }
   | Exclude<CommitOutcome, { kind: 'committed' }>
 
-/** What the requests of one transaction share. Whatever is changed takes a version: by that readers tell (snapshot.ts). */
+/** What the requests of one transaction share. */
 function beginSession() {
   const lastBefore = readVersion()
   const living = new Set<TableId>()
@@ -229,12 +229,11 @@ function beginSession() {
     return id
   }
 
-  function drop({ account, name, now }: Work & { kind: 'create' | 'drop' }): boolean {
+  function drop({ account, name }: Work & { kind: 'create' | 'drop' }): boolean {
     const key = entityKey(catalogue, catalogueKey(account, name))
     const entry = environment.get(key)
     if (entry === undefined) return false
     const { id } = catalogueEntryOf(entry)
-    last = nextVersion(last, now)
     remove(key)
     remove(liveKey(id))
     put(droppedKey(id), Buffer.from([1]))
@@ -289,7 +288,6 @@ function reclaimSlice(): boolean {
     const keys = [...environment.getKeys({ start: liveKey(table), end: next, limit: reclaimRows })]
     for (const key of keys) remove(key)
     if (keys.length < reclaimRows) remove(dropped)
-    put(versionFact, u64(readVersion() + 1n))
     more = true
   })
   return more
