@@ -103,8 +103,15 @@ describe('rows read in place', () => {
     const random = seededRandom(10)
     // Long keys make branches that name few leaves, so that there are several.
     const row = (i: number) => `${'r'.repeat(900)}${String(i).padStart(4, '0')}`
-    for (const i of random.shuffled(Array.from({ length: 600 }, (_, n) => n))) {
-      await commit(store, table, 'p', [put(keyAt('p', row(i)), { a: text('x'.repeat(1000)) })])
+    const shuffled = random.shuffled(Array.from({ length: 600 }, (_, i) => i))
+    for (let from = 0; from < shuffled.length; from += 100) {
+      const group = shuffled.slice(from, from + 100)
+      await commit(
+        store,
+        table,
+        'p',
+        group.map((i) => put(keyAt('p', row(i)), { a: text('x'.repeat(1000)) })),
+      )
     }
     const { transaction, map } = begin(environment, path)
     const rows = rowsInPlace(environment, transaction, map)
