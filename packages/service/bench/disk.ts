@@ -1,4 +1,4 @@
-/** What the disk under the data folders can do, asked in the simplest way. */
+/** The disk under the data folders: what it can do, asked in the simplest way, and what is on it. */
 import { closeSync, fdatasyncSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 

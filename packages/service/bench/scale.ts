@@ -106,8 +106,8 @@ function openTable(folder: string, clients: LoadClients) {
   let rows = 0
   let inserted = 0
   let anonymousBytes = 0
-  /** Of the last round: none asks for the rows of another. */
-  let seed = 0
+  /** No round asks for the rows of another. */
+  let lastSeed = 0
   return { growTo }
 
   async function growTo(size: number): Promise<Figures> {
@@ -142,11 +142,8 @@ function openTable(folder: string, clients: LoadClients) {
     inserted = asked.grown.inserted
     await Promise.all([small.server.stop(), server.stop()])
     const fileBytes = bytesIn(dataFolder)
-    // biome-ignore format: one line for each kind
-    return {
-      rows, loadedPerSecond, startMs, anonymousBytes, fileBytes,
-      firstGet, get, page, getBesideScan, insert,
-    }
+    const latencies = { firstGet, get, page, getBesideScan, insert }
+    return { rows, loadedPerSecond, startMs, anonymousBytes, fileBytes, ...latencies }
   }
 
   async function startTimes(dataFolder: string): Promise<number[]> {
@@ -173,7 +170,7 @@ function openTable(folder: string, clients: LoadClients) {
     name: string,
     { small, grown }: Asked,
     count: number,
-    work: (of: Subject, withSeed: number) => Work,
+    work: (of: Subject, seed: number) => Work,
     company?: (of: Subject) => Work,
   ): Promise<Latency> {
     const latencies = new Map<Subject, Float64Array[]>([
@@ -182,9 +179,9 @@ function openTable(folder: string, clients: LoadClients) {
     ])
     for (let round = 0; round <= rounds; round++) {
       progress(`${whole(rows)} rows: ${name}, round ${round} of ${rounds}`)
-      seed++
+      lastSeed++
       for (const [subject, latenciesOf] of latencies) {
-        const streams = [{ connections: count, work: work(subject, seed) }]
+        const streams = [{ connections: count, work: work(subject, lastSeed) }]
         if (company !== undefined) streams.push({ connections: 1, work: company(subject) })
         const result = await clients.run(subject.server, [streams], roundMs)
         if (result.kind === 'failed') throw new Error(`${name} at ${subject.rows} rows: ${result.complaint}`)

@@ -1,7 +1,5 @@
-/**
- * Collects an answer as bytes in one growing buffer. Long buffers are used again once their bytes have been sent:
- * memory that is new costs as much as filling it, and has to be collected as garbage.
- */
+/** Collects an answer as bytes in one growing buffer. Long ones are used again once their bytes have been sent. */
+import { spareBuffers } from '../model/spare-buffers.ts'
 
 export interface ByteSink {
   /** ASCII only. */
@@ -30,13 +28,13 @@ export function byteSink(initialBytes: number): ByteSink {
     if (end + bytes <= buffer.length) return
     const larger = newBuffer(Math.max(buffer.length * 2, end + bytes))
     buffer.copy(larger, 0, 0, end)
-    keep(buffer)
+    if (isLong(buffer.length)) spare.keep(buffer)
     buffer = larger
   }
 
   function take(): Buffer {
     const taken = buffer.subarray(0, end)
-    if (isKept(buffer)) lent.set(taken, buffer)
+    if (isLong(buffer.length)) lent.set(taken, buffer)
     return taken
   }
 }
@@ -45,32 +43,21 @@ export function byteSink(initialBytes: number): ByteSink {
 export function giveBack(taken: Buffer): void {
   const buffer = lent.get(taken)
   lent.delete(taken)
-  if (buffer !== undefined) keep(buffer)
+  if (buffer !== undefined) spare.keep(buffer)
 }
 
-/** What is kept for later: as many pages as are on their way at once, and nothing for the longest of all. */
-const spare: Buffer[] = []
-const spareMax = 8
-const spareBytesMin = 65_536
-const spareBytesMax = 1_048_576
+const spare = spareBuffers(8)
 
 /** By what was taken. What is never given back is garbage like any other. */
-const lent = new WeakMap<Buffer, Buffer>()
+const lent = new WeakMap<Buffer, Buffer<ArrayBuffer>>()
 
-function newBuffer(bytes: number): Buffer {
-  if (bytes < spareBytesMin) return Buffer.allocUnsafe(bytes)
-  const found = spare.findIndex(({ length }) => length >= bytes)
-  if (found >= 0) return spare.splice(found, 1)[0] as Buffer
-  // In whole steps, so that answers of about the same length use the same buffers.
-  return Buffer.allocUnsafeSlow(Math.ceil(bytes / spareBytesMin) * spareBytesMin)
+function newBuffer(bytes: number): Buffer<ArrayBuffer> {
+  return isLong(bytes) ? spare.take(bytes) : Buffer.allocUnsafe(bytes)
 }
 
-function keep(buffer: Buffer): void {
-  if (!isKept(buffer)) return
-  if (spare.length === spareMax) spare.shift()
-  spare.push(buffer)
+/** Short ones lie together in memory that Node has at hand. */
+function isLong(bytes: number): boolean {
+  return bytes >= longBytesMin
 }
 
-function isKept({ length }: Buffer): boolean {
-  return length >= spareBytesMin && length <= spareBytesMax
-}
+const longBytesMin = 65_536

@@ -23,7 +23,7 @@ import { newServedCount, openCommitQueue } from './commit-queue.ts'
 import { openDataFolder } from './data-folder.ts'
 import { entityKey, liveKey, openEnvironment } from './environment.ts'
 import { openExitGate, removeExitGate } from './exit-gate.ts'
-import { newPace, openReadAhead, type Pace } from './read-ahead.ts'
+import { newPace, openReadAhead } from './read-ahead.ts'
 import { snapshots } from './snapshot.ts'
 import type { Rows } from './tree.ts'
 import type { WriterOptions } from './writer.ts'
@@ -261,16 +261,11 @@ const rememberedMax = 1000
 /** What was visited at a stretch: with `next`, the time has passed or the leaves are used up. */
 interface Slice {
   readonly goOn: ReturnType<Visit> | 'end'
+  /** One that is met in several steps, because its rows are many or long, counts as several. */
   readonly leaves: number
 }
 
-function visitSlice(
-  rows: Rows,
-  visit: Visit,
-  passes: Passes,
-  untilMs: number,
-  leavesMax: Pace['leavesMax'],
-): Slice {
+function visitSlice(rows: Rows, visit: Visit, passes: Passes, untilMs: number, leavesMax: number): Slice {
   let leaves = 0
   for (let visited = 0; rows.next(); ) {
     leaves++

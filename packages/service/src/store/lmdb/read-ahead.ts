@@ -57,21 +57,22 @@ export interface ReadAhead {
 /** One read takes no more than this, and all of them go here: nobody looks at it. */
 const readBytesMax = 2 ** 20
 
+/** Where it fails, as where no more files may be opened, the scan reads for itself, and waits. */
 export function openReadAhead(path: string): ReadAhead {
-  let file: Promise<FileHandle> | undefined
+  let file: Promise<FileHandle | undefined> | undefined
   let unwanted: Buffer | undefined
   return { fetch, close }
 
   async function fetch(pages: readonly number[]): Promise<void> {
+    file ??= open(join(path, 'data.mdb'), 'r').catch(forget)
+    const handle = await file
+    if (handle === undefined) return
     const into = (unwanted ??= Buffer.allocUnsafeSlow(readBytesMax))
-    try {
-      file ??= open(join(path, 'data.mdb'), 'r')
-      const handle = await file
-      await Promise.all(runsOf(pages).map(({ from, bytes }) => handle.read(into, 0, bytes, from)))
-    } catch {
-      // As where no more files may be opened. The scan will read for itself, and wait.
-      file = undefined
-    }
+    await Promise.allSettled(runsOf(pages).map(({ from, bytes }) => handle.read(into, 0, bytes, from)))
+  }
+
+  function forget(): undefined {
+    file = undefined
   }
 
   async function close(): Promise<void> {

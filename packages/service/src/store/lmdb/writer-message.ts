@@ -9,6 +9,7 @@
 import { boundBytesMax, encodeKey } from '../../model/key-bytes.ts'
 import type { PartitionKey } from '../../model/keys.ts'
 import type { Change, Condition, Mutation } from '../../model/mutation.ts'
+import { spareBuffers } from '../../model/spare-buffers.ts'
 import type { AccountName, TableId, TableName } from '../../model/table.ts'
 import type { Ticks } from '../../model/ticks.ts'
 import type { CommitOutcome } from '../store.ts'
@@ -56,13 +57,13 @@ export interface CommitPacker {
   add(id: number, table: TableId, partition: PartitionKey, mutations: readonly Mutation[]): void
   /** The bytes collected; their buffer is the taker's to give away. */
   take(): Uint8Array<ArrayBuffer>
-  /** Takes buffers back to use them again: new memory costs more than what is written into it. */
+  /** Takes buffers back to use them again. */
   reuse(buffers: readonly ArrayBuffer[]): void
 }
 
 export function commitPacker(): CommitPacker {
-  const spare: Buffer<ArrayBuffer>[] = []
-  let buffer = Buffer.allocUnsafeSlow(initialBytes)
+  const spare = spareBuffers(buffersMax)
+  let buffer = spare.take(initialBytes)
   let end = 0
   return { add, take, reuse }
 
@@ -94,29 +95,27 @@ export function commitPacker(): CommitPacker {
   function take(): Uint8Array<ArrayBuffer> {
     const taken = buffer.subarray(0, end)
     // The next message is mostly about as long as this one.
-    buffer = spare.pop() ?? Buffer.allocUnsafeSlow(Math.max(initialBytes, end + (end >>> 2)))
+    buffer = spare.take(Math.max(initialBytes, end + (end >>> 2)))
     end = 0
     return taken
   }
 
   function reuse(buffers: readonly ArrayBuffer[]): void {
-    for (const each of buffers) {
-      if (spare.length < spareMax && each.byteLength <= spareBytesMax) spare.push(Buffer.from(each))
-    }
+    for (const each of buffers) spare.keep(Buffer.from(each))
   }
 
   function reserve(bytes: number): void {
     if (end + bytes <= buffer.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, end + bytes))
+    const larger = spare.take(Math.max(buffer.length * 2, end + bytes))
     buffer.copy(larger, 0, 0, end)
+    spare.keep(buffer)
     buffer = larger
   }
 }
 
 const initialBytes = 16_384
-/** As many as are under way at once, and no memory for long that only the longest messages need. */
-const spareMax = 3
-const spareBytesMax = 1_048_576
+/** One being written, one waiting, one being filled. */
+const buffersMax = 3
 
 export function* unpackCommits(packed: Uint8Array): Generator<PackedCommit> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
