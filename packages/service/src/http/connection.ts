@@ -12,6 +12,7 @@ import { limits } from '../model/limits.ts'
 import { giveBack } from './byte-sink.ts'
 import { BadHttp, mayBecomeHead, readRequestHead, type RequestHead } from './request-head.ts'
 import { receiveBody, type RequestBody } from './request-body.ts'
+import { type Piece, wireOf } from './wire.ts'
 
 /** How long clients may take, in milliseconds. */
 export interface Patience {
@@ -69,28 +70,28 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
   /** The client has said all it will say. */
   let ended = false
   let finishing = false
-  socket.on('data', receive)
+  const wire = wireOf(socket)
   socket.on('end', end)
   // What broke the connection off is of no use to anybody; that it is gone is told by `close`.
   socket.on('error', () => undefined)
   socket.on('close', () => body?.fail(new Error('the client has gone')))
+  wire.open(receive)
   return { look, finish }
 
-  function receive(bytes: Buffer): void {
-    if (phase === 'leaving') return
+  /** Returns whether there is room for more. */
+  function receive(bytes: Buffer): boolean {
+    if (phase === 'leaving') return true
     try {
       const taken = body === undefined ? 0 : body.take(bytes)
-      if (taken === bytes.length) return
+      if (taken === bytes.length) return true
       const rest = taken === 0 ? bytes : bytes.subarray(taken)
       unread = unread === undefined ? rest : Buffer.concat([unread, rest])
-      if (phase === 'answering') {
-        if (unread.length > unreadBytesMax) socket.pause()
-      } else {
-        begin(unread)
-      }
+      if (phase === 'answering') return unread.length <= unreadBytesMax
+      begin(unread)
     } catch (error) {
       refuse(error)
     }
+    return true
   }
 
   /** Looks for a whole head in what was received. */
@@ -115,7 +116,7 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
     body = receiveBody(head.framing)
     const taken = end === bytes.length ? 0 : body.take(bytes.subarray(end))
     unread = end + taken === bytes.length ? undefined : bytes.subarray(end + taken)
-    if (head.expectsContinue && !body.isComplete()) socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1')
+    if (head.expectsContinue && !body.isComplete()) wire.send(['HTTP/1.1 100 Continue\r\n\r\n'], nothing)
     void answer({ head, body, socket, startedMs })
   }
 
@@ -131,33 +132,18 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
     if (message === undefined) return
     await endOfTurn()
     if (phase === 'leaving' || socket.destroyed) return
-    send(message, head.method === 'HEAD')
-    if (last) leave()
-    else if (socket.writableNeedDrain) socket.once('drain', next)
-    else next()
-  }
-
-  function send(message: Message, withoutBody: boolean): void {
-    const { head, body: content, chunked } = message
-    if (content === undefined || withoutBody) {
-      socket.write(head, 'latin1')
-    } else if (typeof content === 'string') {
-      // One write for all: each is a system call, and that is the dearest part of a small answer.
-      socket.write(chunked ? `${head}${frameOf(content)}${content}${lastChunk}` : head + content, 'latin1')
-    } else {
-      socket.cork()
-      socket.write(chunked ? head + frameOf(content) : head, 'latin1')
-      socket.write(content, () => giveBack(content))
-      if (chunked) socket.write(lastChunk, 'latin1')
-      socket.uncork()
-    }
+    wire.send(piecesOf(message, head.method === 'HEAD'), () => {
+      if (typeof message.body === 'object') giveBack(message.body)
+      if (last) leave()
+      else next()
+    })
   }
 
   function next(): void {
     body = undefined
     phase = 'waiting'
     sinceMs = performance.now()
-    if (socket.isPaused()) socket.resume()
+    wire.receive()
     // Finishing may have begun when the answer's head was made already.
     if (unread === undefined) {
       if (finishing || ended) leave()
@@ -181,10 +167,8 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
   function refuse(error: unknown): void {
     if (!(error instanceof BadHttp)) throw error
     const { status } = error
-    socket.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
-      'latin1',
-    )
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`
+    wire.send([`${line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`], nothing)
     leave()
     body?.fail(error)
   }
@@ -195,7 +179,7 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
     // However long the answer takes to get there; the time to leave begins when it has.
     sinceMs = Number.POSITIVE_INFINITY
     socket.end(() => (sinceMs = performance.now()))
-    if (socket.isPaused()) socket.resume()
+    wire.receive()
   }
 
   function look(nowMs: number): void {
@@ -238,6 +222,15 @@ function endOfTurn(): Promise<void> {
 }
 
 let turn: Promise<void> | undefined
+
+/** As few as there can be: each is copied, or is a part of the system call that is the dearest of a small answer. */
+function piecesOf({ head, body, chunked }: Message, withoutBody: boolean): Piece[] {
+  if (body === undefined || withoutBody) return [head]
+  const pieces = chunked ? [head + frameOf(body), body, lastChunk] : [head, body]
+  return typeof body === 'string' ? [pieces.join('')] : pieces
+}
+
+function nothing(): void {}
 
 const emptyLine = '\r\n\r\n'
 const lastChunk = '\r\n0\r\n\r\n'
