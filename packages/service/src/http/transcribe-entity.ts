@@ -158,7 +158,8 @@ function stringUntil(body: Buffer, from: number, { name, type }: Part): number {
     type === undefined ||
     type === 'Edm.String' ||
     type === 'Edm.DateTime' ||
-    (type === 'Edm.Int64' && isInteger(body, from + 1, at, int64Digits))
+    (type === 'Edm.Int64' && isInteger(body, from + 1, at, int64Digits)) ||
+    (type === 'Edm.Guid' && at - from - 1 === guidShape.length && isLike(body, from + 1, guidShape))
   if (!isPlain) {
     const text = body.toString('latin1', from + 1, at)
     const property = readValue(name, { kind: 'string', text, plain: true }, type)
@@ -170,7 +171,14 @@ function stringUntil(body: Buffer, from: number, { name, type }: Part): number {
 /** Records write no zeros at the end of a time, so one that has some is cut; false if more than that is different. */
 function placeTime(body: Buffer, place: number, { name, type }: Part, places: ValuePlaces): boolean {
   const from = (places.from[place] as number) + 1
-  const text = body.toString('latin1', from, (places.until[place] as number) - 1)
+  const until = (places.until[place] as number) - 1
+  if (isCommonTime(body, from, until)) {
+    const kept = until - 1 - zerosBefore(body, from, until - 1)
+    places.cut[place] = Number(kept < until - 1)
+    if (kept < until - 1) places.until[place] = kept
+    return true
+  }
+  const text = body.toString('latin1', from, until)
   const property = readValue(name, { kind: 'string', text, plain: true }, type)
   if (property === undefined || faultOfValue(property) !== undefined) return false
   const isCut = property.text !== text
@@ -179,6 +187,43 @@ function placeTime(body: Buffer, place: number, { name, type }: Part, places: Va
   const kept = property.text.length - 'Z'.length
   places.until[place] = from + kept
   return property.text.length < text.length && text.startsWith(property.text.slice(0, kept))
+}
+
+/** Whether a time of this form surely exists: every month has 28 days. */
+function isCommonTime(body: Buffer, from: number, until: number): boolean {
+  const fraction = from + secondShape.length
+  return (
+    isLike(body, from, secondShape) &&
+    twoDigits(body, from) >= 17 &&
+    isWithin(twoDigits(body, from + 5), 1, 12) &&
+    isWithin(twoDigits(body, from + 8), 1, 28) &&
+    twoDigits(body, from + 11) < 24 &&
+    twoDigits(body, from + 14) < 60 &&
+    twoDigits(body, from + 17) < 60 &&
+    body[until - 1] === letterZ &&
+    (fraction === until - 1 || isFraction(body, fraction, until - 1))
+  )
+}
+
+function isFraction(body: Buffer, from: number, until: number): boolean {
+  return body[from] === dot && until - from <= '.fffffff'.length && isDigits(body, from + 1, until)
+}
+
+/** How many bytes before `until` say nothing: zeros at the end of a fraction, and then its point. */
+function zerosBefore(body: Buffer, from: number, until: number): number {
+  if (until - from === secondShape.length) return 0
+  let at = until
+  while (body[at - 1] === zero) at--
+  if (body[at - 1] === dot) at--
+  return until - at
+}
+
+function twoDigits(body: Buffer, at: number): number {
+  return 10 * (body[at] as number) + (body[at + 1] as number) - 11 * zero
+}
+
+function isWithin(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most
 }
 
 /** Undefined if the number is not written as records write it. */
@@ -265,6 +310,14 @@ function unlike(body: Buffer, at: number, expected: Uint8Array, i: number): numb
   return (body[at] as number) ^ (expected[i] as number)
 }
 
+/** Whether each byte is of the kind that stands in its place. */
+function isLike(body: Buffer, at: number, shape: Uint8Array): boolean {
+  for (let i = 0; i < shape.length; i++) {
+    if (((kindsOf[body[at + i] as number] as number) & (shape[i] as number)) === 0) return false
+  }
+  return true
+}
+
 function wordUntil(body: Buffer, from: number, word: Uint8Array): number {
   return standsAt(body, from, word) ? from + word.length : -1
 }
@@ -277,6 +330,7 @@ const quote = 0x22
 const minus = 0x2d
 const dot = 0x2e
 const zero = 0x30
+const letterZ = 0x5a
 const trueWord = Buffer.from('true')
 const falseWord = Buffer.from('false')
 const nullWord = Buffer.from('null')
@@ -287,4 +341,26 @@ const isNumberByte = bytesLike(/[\d.eE+-]/)
 /** One for each byte that is such a character. */
 function bytesLike(character: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => Number(character.test(String.fromCharCode(byte))))
+}
+
+/** The kinds of bytes that shapes are made of, by the sign that stands for them. */
+const kinds: readonly (readonly [sign: string, bytes: RegExp])[] = [
+  ['0', /\d/],
+  ['x', /[\da-f]/],
+  ['-', /-/],
+  [':', /:/],
+  ['T', /T/],
+]
+/** A bit for each kind that a byte is of. */
+const kindsOf = kinds
+  .map(([, bytes]) => bytesLike(bytes))
+  .reduce(
+    (all, some, kind) => all.map((bits, byte) => bits | ((some[byte] as number) << kind)),
+    new Uint8Array(256),
+  )
+const secondShape = shapeOf('0000-00-00T00:00:00')
+const guidShape = shapeOf('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx')
+
+function shapeOf(signs: string): Uint8Array {
+  return Uint8Array.from(signs, (sign) => 1 << kinds.findIndex(([of]) => of === sign))
 }

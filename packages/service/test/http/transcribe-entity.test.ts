@@ -35,6 +35,29 @@ describe('a transcript', () => {
     )
   })
 
+  it('agrees with the reader on all that looks like a time', () => {
+    const two = fc.nat(99).map((number) => String(number).padStart(2, '0'))
+    const fraction = fc.stringMatching(/^(\.\d{0,3}0{0,6})?$/)
+    fc.assert(
+      fc.property(fc.array(two, { minLength: 7, maxLength: 7 }), fraction, (fields, rest) => {
+        const [century, year, month, day, hour, minute, second] = fields
+        const time = `${century}${year}-${month}-${day}T${hour}:${minute}:${second}${rest}Z`
+        // Most fields would be too large: each is tried alone.
+        for (const each of [time, `2024${time.slice(4)}`, ...fields.map((_, place) => alone(time, place))]) {
+          assertAgree(bodyOfTime('2024-05-17T09:01:07Z'), bodyOfTime(each), 'given')
+        }
+      }),
+      { numRuns: 3000 },
+    )
+
+    /** A good time but for one field, and the fraction, of this one. */
+    function alone(time: string, place: number): string {
+      const good = '2023-02-17T09:01:07'
+      const from = [0, 2, 5, 8, 11, 14, 17][place] as number
+      return `${good.slice(0, from)}${time.slice(from, from + 2)}${good.slice(from + 2)}${time.slice(good.length)}`
+    }
+  })
+
   // biome-ignore format: a table reads in columns
   const taken: readonly (readonly [before: string, body: string])[] = [
     ['{"PartitionKey":"p","RowKey":"r","a":"x","b":1,"c":true}',     '{"PartitionKey":"","RowKey":"~","a":"","b":-999999999,"c":false}'],
@@ -93,6 +116,10 @@ describe('a transcript', () => {
     })
   }
 })
+
+function bodyOfTime(time: string): Buffer {
+  return Buffer.from(`{"a":1,"d@odata.type":"Edm.DateTime","d":"${time}","e":"x"}`)
+}
 
 /** Holds the transcript made of one body against the reader, on another. */
 function assertAgree(before: Buffer, body: Buffer, asked: PropertyOrder): 'taken' | 'left' {
