@@ -14,8 +14,9 @@ import {
 } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { findMap, type MappedFile } from '../../src/store/lmdb/mapped-file.ts'
+import { findLockFile } from '../../src/store/lmdb/lock-file.ts'
 import { rowsByCursor, rowsInPlace, snapshots } from '../../src/store/lmdb/snapshot.ts'
-import type { Rows } from '../../src/store/lmdb/tree.ts'
+import { latestTxn, type Rows } from '../../src/store/lmdb/tree.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   any,
@@ -135,6 +136,20 @@ describe('rows read in place', () => {
     assert.deepEqual(following, [])
     assert.ok(named > 50 && branches > 3, `${named} leaves below ${branches} branches`)
     rows.close()
+  })
+
+  it('are those of the transaction that the lock file names', async (t) => {
+    const { store, table, environment, path } = await opened(t)
+    const lock = findLockFile(path)
+    if (process.platform !== 'linux') return assert.equal(lock, undefined)
+    const { transaction, map } = begin(environment, path)
+    transaction.done()
+    for (let i = 0; i < 10; i++) {
+      const before = lock?.committed()
+      await commit(store, table, 'p', [put(keyAt('p', `r${i}`))])
+      assert.equal(lock?.committed(), (before as number) + 1)
+      assert.equal(lock?.committed(), latestTxn(map))
+    }
   })
 
   it('need something in the file to find it by', async () => {

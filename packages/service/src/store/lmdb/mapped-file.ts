@@ -56,6 +56,12 @@ export function findMap(
   }
 }
 
+/** Memory that somebody else has mapped; undefined if this build of lmdb-js does not let us. */
+export function bufferAt(address: number, bytes: number): Buffer | undefined {
+  const { nativeAddon: native } = lmdb as { readonly nativeAddon?: NativeAddon }
+  return native?.createBufferForAddress?.(address, bytes)
+}
+
 /** The beginning of a page. LMDB keeps its locks on another file, so closing this one loses none. */
 function readPage(path: string, number: number): Buffer {
   const file = openSync(join(path, 'data.mdb'), 'r')

@@ -2,6 +2,7 @@
 import { recordAlone, viewOf } from '../../model/records.ts'
 import { type Environment, type ReadTransaction, versionFact } from './environment.ts'
 import { findMap, type MappedFile } from './mapped-file.ts'
+import { findLockFile, type LockFile } from './lock-file.ts'
 import { findRow, latestTxn, type Root, type Row, type Rows, rootsOf, treeRows } from './tree.ts'
 
 export interface Snapshots {
@@ -23,6 +24,7 @@ const lookMs = 10
 
 export function snapshots(environment: Environment, path: string): Snapshots {
   let map: MappedFile | undefined
+  let lock: LockFile | undefined
   let held: { readonly transaction: ReadTransaction; readonly root: Root } | undefined
   let used = false
   let looking: NodeJS.Timeout | undefined
@@ -45,7 +47,7 @@ export function snapshots(environment: Environment, path: string): Snapshots {
 
   function latestRoot(): Root | undefined {
     used = true
-    if (held !== undefined && map !== undefined && latestTxn(map) === held.root.txn) return held.root
+    if (held !== undefined && map !== undefined && latestOf(map) === held.root.txn) return held.root
     letGo()
     return inTransaction((transaction, seen) => {
       const root = seen === undefined ? undefined : rootOf(environment, transaction, seen)
@@ -53,6 +55,10 @@ export function snapshots(environment: Environment, path: string): Snapshots {
       else hold(transaction, root)
       return root
     })
+  }
+
+  function latestOf(file: MappedFile): number {
+    return lock === undefined ? latestTxn(file) : lock.committed()
   }
 
   function hold(transaction: ReadTransaction, root: Root): void {
@@ -82,7 +88,10 @@ export function snapshots(environment: Environment, path: string): Snapshots {
     environment.resetReadTxn()
     const transaction = environment.useReadTransaction() as ReadTransaction
     try {
-      map ??= findMap(environment, transaction, path)
+      if (map === undefined) {
+        map = findMap(environment, transaction, path)
+        lock = map === undefined ? undefined : findLockFile(path)
+      }
       return use(transaction, map)
     } catch (error) {
       transaction.done()
