@@ -1,6 +1,6 @@
 /**
  * The bytes of a connection as the system hands them over and takes them, without the streams that Node puts around a
- * socket: their buffers, events and ticks cost a twentieth of a small request, and their order and patience is what a
+ * socket: their buffers, events and ticks cost up to a sixteenth of a small request, and their order and patience is what a
  * connection has anyway. Sockets are entered where streams enter them, by the methods made for that.
  */
 import type { Socket } from 'node:net'

@@ -9,13 +9,13 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { bufferAt } from './mapped-file.ts'
+import { magic, u32, u64 } from './tree.ts'
 
 export interface LockFile {
   /** The latest transaction that counts as committed, by any process. */
   committed(): number
 }
 
-const magic = 0xbeefc0de
 const lockBytes = 16
 
 /**
@@ -26,8 +26,8 @@ const lockBytes = 16
 export function findLockFile(path: string): LockFile | undefined {
   const address = addressOf(join(realpathSync(path), 'lock.mdb'))
   const bytes = address === undefined ? undefined : bufferAt(address, lockBytes)
-  if (bytes?.readUInt32LE(0) !== magic) return undefined
-  return { committed: () => bytes.readUInt32LE(8) + bytes.readUInt32LE(12) * 2 ** 32 }
+  if (bytes === undefined || u32(bytes, 0) !== magic) return undefined
+  return { committed: () => u64(bytes, 8) }
 }
 
 function addressOf(file: string): number | undefined {

@@ -36,7 +36,6 @@ export function findMap(
   transaction: ReadTransaction,
   path: string,
 ): MappedFile | undefined {
-  const { nativeAddon: native } = lmdb as { readonly nativeAddon?: NativeAddon }
   if (native?.getCurrentShared === undefined || native.createBufferForAddress === undefined) return undefined
   const { db, env } = environment as unknown as LmdbInternals
   const cursor = new native.Cursor(db, transaction.address)
@@ -58,7 +57,6 @@ export function findMap(
 
 /** Memory that somebody else has mapped; undefined if this build of lmdb-js does not let us. */
 export function bufferAt(address: number, bytes: number): Buffer | undefined {
-  const { nativeAddon: native } = lmdb as { readonly nativeAddon?: NativeAddon }
   return native?.createBufferForAddress?.(address, bytes)
 }
 
@@ -98,6 +96,8 @@ interface NativeAddon {
   getBufferAddress(buffer: Buffer): number
   createBufferForAddress(address: number, bytes: number): Buffer
 }
+
+const { nativeAddon: native } = lmdb as { readonly nativeAddon?: NativeAddon }
 
 interface LmdbInternals {
   readonly db: object

@@ -39,7 +39,8 @@ const longFlag = 1
 /** What memory is fetched by. */
 const lineBytes = 64
 
-const magic = 0xbeefc0de
+/** What all of LMDB's files are known by. */
+export const magic = 0xbeefc0de
 const fileFormat = 2
 const metaFrom = pageHeaderBytes
 const mainFrom = metaFrom + 72
@@ -354,11 +355,11 @@ function u16(bytes: Buffer, at: number): number {
   return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
 }
 
-function u32(bytes: Buffer, at: number): number {
+export function u32(bytes: Buffer, at: number): number {
   return (u16(bytes, at) | (u16(bytes, at + 2) << 16)) >>> 0
 }
 
 /** Of numbers that stay below 2^53, as those of transactions do. */
-function u64(bytes: Buffer, at: number): number {
+export function u64(bytes: Buffer, at: number): number {
   return u32(bytes, at) + u32(bytes, at + 4) * 2 ** 32
 }
