@@ -1,9 +1,11 @@
 /** Programs may end whenever they like: what they wrote is kept, and what they were writing stops nobody else. */
 import { strict as assert } from 'node:assert'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { openDataFolder } from '../../src/store/lmdb/data-folder.ts'
+import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const writer = fileURLToPath(new URL('../support/exiting-writer.js', import.meta.url))
@@ -13,11 +15,23 @@ const endMsMax = 20_000
 it('a process that exits in the middle of a commit ends, and leaves the store free', async () => {
   const path = await temporaryFolder()
   for (let round = 0; round < rounds; round++) {
-    const child = spawn(process.execPath, [writer, path, `round${round}`, String(20 + 7 * round)], {
-      stdio: 'inherit',
-      timeout: endMsMax,
-      killSignal: 'SIGKILL',
-    })
+    const child = startWriter(path, `round${round}`, 60 + 7 * round)
     assert.deepEqual(await once(child, 'exit'), [0, null], `in round ${round}`)
   }
 })
+
+it('so does one whose writer still waits to open the store', async () => {
+  const path = await temporaryFolder()
+  const exitMs = 200
+  const child = startWriter(path, 'waits', exitMs)
+  const exited = once(child, 'exit')
+  await once(child, 'message')
+  const environment = openEnvironment(openDataFolder(path), { keys: false })
+  environment.transactionSync(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * exitMs))
+  assert.deepEqual(await exited, [0, null])
+  await environment.close()
+})
+
+function startWriter(path: string, table: string, exitMs: number): ChildProcess {
+  return fork(writer, [path, table, String(exitMs)], { timeout: endMsMax, killSignal: 'SIGKILL' })
+}

@@ -54,7 +54,8 @@ const unsynced: TransactionFlags = TransactionFlags.SYNCHRONOUS_COMMIT | Transac
 const { path, durability, reserveBytes, gate, served } = workerData as WriterOptions
 assert(parentPort !== null, 'the writer runs as a thread')
 const port = parentPort
-const environment = openEnvironment(path, { keys: true })
+// Opening is a transaction too.
+const environment = passGate(gate, () => openEnvironment(path, { keys: true }))
 
 let recordSpace = Buffer.allocUnsafeSlow(65_536)
 let reclaiming = false
