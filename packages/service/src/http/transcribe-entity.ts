@@ -56,6 +56,7 @@ export function transcriptOf({ slots, tail }: Outline, order: PropertyOrder): Tr
   const partition = slots.findIndex(({ role }) => role === 'PartitionKey')
   const row = slots.findIndex(({ role }) => role === 'RowKey')
   const end = Buffer.from(tail)
+  let lastPartition = ''
   const places: ValuePlaces = {
     from: new Int32Array(slots.length),
     until: new Int32Array(slots.length),
@@ -64,8 +65,12 @@ export function transcriptOf({ slots, tail }: Outline, order: PropertyOrder): Tr
   }
   return (body) => {
     if (body.length > transcribedBytesMax || !findValues(body, parts, end, places)) return undefined
+    // Entities of a group share theirs, and comparing costs less than making another string.
+    if (partition >= 0 && !isText(body, places, partition, lastPartition)) {
+      lastPartition = unquoted(body, places, partition)
+    }
     return {
-      partition: partition < 0 ? undefined : unquoted(body, places, partition),
+      partition: partition < 0 ? undefined : lastPartition,
       row: row < 0 ? undefined : unquoted(body, places, row),
       properties: copyContent(body, places),
     }
@@ -240,7 +245,7 @@ function numberType(body: Buffer, from: number, until: number, { name, type }: P
 function shortNumberType(body: Buffer, from: number, until: number): EdmType | undefined {
   let point = from
   while (point < until && body[point] !== dot) point++
-  if (point === until) return isInteger(body, from, until, int32Digits) ? 'Edm.Int32' : undefined
+  if (point === until) return isInt32(body, from, until) ? 'Edm.Int32' : undefined
   const isShort =
     until - from <= doubleCharacters &&
     isInteger(body, from, point, doubleCharacters) &&
@@ -256,6 +261,13 @@ const int32Digits = 9
 const int64Digits = 18
 /** So few hold no digit that a double has not. */
 const doubleCharacters = 15
+
+/** Whether an integer stands here as String would write it, and is surely in range. Times in seconds have ten digits. */
+function isInt32(body: Buffer, from: number, until: number): boolean {
+  const first = body[from] === minus ? from + 1 : from
+  const startsLow = body[first] === one || (body[first] === two && body[first + 1] === zero)
+  return isInteger(body, from, until, startsLow ? int32Digits + 1 : int32Digits)
+}
 
 /** Whether an integer stands here as String would write it. */
 function isInteger(body: Buffer, from: number, until: number, digitsMax: number): boolean {
@@ -322,6 +334,13 @@ function wordUntil(body: Buffer, from: number, word: Uint8Array): number {
   return standsAt(body, from, word) ? from + word.length : -1
 }
 
+function isText(body: Buffer, { from, until }: ValuePlaces, place: number, text: string): boolean {
+  const first = (from[place] as number) + 1
+  if ((until[place] as number) - 1 - first !== text.length) return false
+  for (let i = 0; i < text.length; i++) if (body[first + i] !== text.charCodeAt(i)) return false
+  return true
+}
+
 function unquoted(body: Buffer, { from, until }: ValuePlaces, place: number): string {
   return body.toString('latin1', (from[place] as number) + 1, (until[place] as number) - 1)
 }
@@ -330,6 +349,8 @@ const quote = 0x22
 const minus = 0x2d
 const dot = 0x2e
 const zero = 0x30
+const one = 0x31
+const two = 0x32
 const letterZ = 0x5a
 const trueWord = Buffer.from('true')
 const falseWord = Buffer.from('false')

@@ -175,6 +175,7 @@ const valuesByType = [
   [undefined,      fc.string().map((text) => JSON.stringify(text))],
   [undefined,      fc.constantFrom('""', '"x"', '"plain text"', '"\\u0041"', '"a\\"b"', '"é"', '"\x7f"')],
   [undefined,      fc.constantFrom('0', '-0', '1', '-1', '999999999', '1000000000', '2147483647', '2147483648', '-2147483648')],
+  [undefined,      fc.constantFrom('1999999999', '2000000000', '-2099999999', '2100000000', '2999999999', '10000000000', '-2147483649')],
   [undefined,      fc.constantFrom('0.5', '-0.5', '1.5', '-1.25', '1.50', '5.0', '0.0001', '0.00001', '1e3', '1E+20')],
   [undefined,      fc.integer().map(String)],
   [undefined,      fc.double({ noDefaultInfinity: true, noNaN: true }).map(String)],
