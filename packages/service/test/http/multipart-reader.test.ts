@@ -88,6 +88,20 @@ describe('readBatch', () => {
     )
   })
 
+  it('takes no line for a delimiter that only begins like one, or does not begin with it', () => {
+    const outer = ['--batch', '--batch_bX', ' --batch_b', '--batch_b--X', 'x--batch_b', '--batch_c']
+    const inner = ['--change', '--changeset_cX', '--changeset_c -', 'x--changeset_c--', '--changeset_d']
+    const lines = [...outer, ...inner, '{}', ...inner, ...outer].join('\n')
+    const set = `--changeset_c\nContent-Type: application/http\n\nPOST /t HTTP/1.1\n\n${lines}\n--changeset_c--`
+    const text = `${outer.join('\n')}\n--batch_b\nContent-Type: multipart/mixed; boundary=changeset_c\n\n${set}\n--batch_b--`
+    const [part, ...others] = readBatch('multipart/mixed; boundary=batch_b', Buffer.from(text))
+    assert.equal(others.length, 0)
+    assert.deepEqual(
+      part?.operations.map(({ body }) => body.toString()),
+      [lines],
+    )
+  })
+
   it('gives bodies as views of the one buffer', () => {
     const body = Buffer.from(
       `${'p'.repeat(9)}\r\n--b\r\nContent-Type: application/http\r\n\r\nPUT /t HTTP/1.1\r\n\r\n{"a":1}\r\n--b--`,
