@@ -13,7 +13,7 @@ import { type CatalogueEntry, findTable } from '../store/catalogue.ts'
 import { type Soon, soon } from '../model/soon.ts'
 import { rowOfTable, type TableId } from '../model/table.ts'
 import type { Version } from '../model/version.ts'
-import { writeGroup } from '../tables/write-entities.ts'
+import { type GroupOutcome, writeGroup } from '../tables/write-entities.ts'
 import { type Call, readPreference, tableIdOf } from './call.ts'
 import {
   deleteEntityWrite,
@@ -86,17 +86,27 @@ async function execute(parts: readonly BatchPart[], outer: Call): Promise<Outcom
   // Mostly there is one part, and joining lists of a hundred costs a fiftieth of a group.
   const operations = parts.length === 1 && first ? first.operations : parts.flatMap((part) => part.operations)
   const several = operations.length > 1 || parts.some(isRead)
-  const progress = start()
+  const batch = { layout, several, outer, progress: start() } as const
+  // Not awaited here: who waits keeps what it was called with, and nobody needs the operations once they are on
+  // their way to the store.
+  return settle(carryOut(parts, operations, outer, batch.progress), batch)
+}
+
+/** What is known of a batch apart from its operations. */
+interface Batch {
+  readonly layout: Layout
+  /** Whether a refusal must tell which operation it is about. */
+  readonly several: boolean
+  readonly outer: Call
+  readonly progress: Progress
+}
+
+async function settle(
+  replying: Promise<readonly PartReply[]>,
+  { layout, several, outer, progress }: Batch,
+): Promise<Outcome> {
   try {
-    if (parts.length > 1) {
-      readContext(operations[0] as PartRequest, 0, progress)
-      throw new Fault('InvalidInput')
-    }
-    const alone = layout === 'operation' && parts.some(isRead)
-    const replies = alone
-      ? [await readAlone(operations[0] as PartRequest, outer, progress)]
-      : await writeTogether(operations, outer, progress)
-    return { layout, replies }
+    return { layout, replies: await replying }
   } catch (error) {
     // Where the service itself has failed, the batch has: clients look no further than its own status.
     if (!(error instanceof Fault) || ours.has(error.code)) throw error
@@ -111,6 +121,22 @@ async function execute(parts: readonly BatchPart[], outer: Call): Promise<Outcom
     })
     return { layout, replies: [{ reply, contentId: progress.contentId }] }
   }
+}
+
+async function carryOut(
+  parts: readonly BatchPart[],
+  operations: readonly PartRequest[],
+  outer: Call,
+  progress: Progress,
+): Promise<readonly PartReply[]> {
+  const [first] = operations as readonly [PartRequest]
+  if (parts.length > 1) {
+    readContext(first, 0, progress)
+    throw new Fault('InvalidInput')
+  }
+  return parts.some(isRead)
+    ? [await readAlone(first, outer, progress)]
+    : writeTogether(operations, outer, progress)
 }
 
 const ours: ReadonlySet<FaultCode> = new Set(['InternalError', 'OperationTimedOut', 'ServerBusy'])
@@ -178,7 +204,15 @@ async function writeTogether(
     awaited.push({ replyAt: steps.replyTo(write, call), contentId: part.contentId })
   }
   assert(together !== undefined, 'a change set holds at least one operation')
-  const outcome = await writeGroup(outer.store, together.table, together.partition, mutations)
+  return repliesTo(awaited, writeGroup(outer.store, together.table, together.partition, mutations), progress)
+}
+
+async function repliesTo(
+  awaited: readonly Awaited[],
+  writing: Promise<GroupOutcome>,
+  progress: Progress,
+): Promise<PartReply[]> {
+  const outcome = await writing
   if (outcome.kind === 'refused') {
     progress.index = outcome.index
     throw outcome.fault //                                                            400 404 409 412

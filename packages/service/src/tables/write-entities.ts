@@ -41,13 +41,13 @@ export async function writeEntity(store: Store, table: TableId, write: EntityWri
 }
 
 /** Applies every mutation or none. REQUIRES: 1 to 100 mutations, each to another row. */
-export async function writeGroup(
+export function writeGroup(
   store: Store,
   table: TableId,
   partition: PartitionKey,
   mutations: readonly Mutation[],
 ): Promise<GroupOutcome> {
-  return outcomeOf(await store.commit(table, partition, mutations))
+  return store.commit(table, partition, mutations).then(outcomeOf)
 }
 
 function outcomeOf(outcome: CommitOutcome): GroupOutcome {

@@ -146,19 +146,20 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     }
   }
 
-  async function commit(
+  /** By `then`: a function that awaits keeps its arguments, and the mutations are on their way to the writer. */
+  function commit(
     table: TableId,
     partition: PartitionKey,
     mutations: readonly Mutation[],
   ): Promise<CommitOutcome> {
+    if (broken !== undefined) return Promise.reject(broken)
     const { length } = mutations
     const { id, answered } = ask()
-    // Not from within a function of its own, which would keep the mutations until they are written.
     queue.add(id, table, partition, mutations)
-    const answer = await answered
-    if (typeof answer !== 'bigint') return (answer as { outcome: CommitOutcome }).outcome
-    const versions = Array.from({ length }, (_, index) => (answer + BigInt(index)) as Version)
-    return { kind: 'committed', versions }
+    return answered.then((answer) => {
+      if (typeof answer !== 'bigint') return (answer as { outcome: CommitOutcome }).outcome
+      return { kind: 'committed', versions: versionsFrom(answer, length) }
+    })
   }
 
   async function create(account: AccountName, name: TableName): Promise<TableId | undefined> {
@@ -289,6 +290,14 @@ function none(): boolean {
 
 function endKey(table: TableId, { until }: KeyRange): Uint8Array {
   return until === undefined ? liveKey((table + 1) as TableId) : entityKey(table, until)
+}
+
+/** Those of one commit follow each other. */
+function versionsFrom(first: Version, count: number): Version[] {
+  const versions = [first]
+  let last: bigint = first
+  while (versions.length < count) versions.push(++last as Version)
+  return versions
 }
 
 function closedError(): Error {
