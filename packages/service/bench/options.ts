@@ -31,7 +31,7 @@ export interface BenchOptions {
  */
 export const writeMsToJudge = 2 * azuriteSaveMs
 
-const usual = { rows: '100000', rounds: '3', seconds: '2', writeSeconds: String(writeMsToJudge / 1000) }
+const usual = { rows: '100000', rounds: '5', seconds: '2', writeSeconds: String(writeMsToJudge / 1000) }
 const quickly = { rows: '20000', rounds: '2', seconds: '0.5', writeSeconds: '1.5' }
 
 const clientsByDefault = Math.max(2, Math.ceil(availableParallelism() / 2))
