@@ -86,10 +86,10 @@ async function execute(parts: readonly BatchPart[], outer: Call): Promise<Outcom
   // Mostly there is one part, and joining lists of a hundred costs a fiftieth of a group.
   const operations = parts.length === 1 && first ? first.operations : parts.flatMap((part) => part.operations)
   const several = operations.length > 1 || parts.some(isRead)
-  const batch = { layout, several, outer, progress: start() } as const
+  const batch: Batch = { layout, several, outer, progress: start() }
   // Not awaited here: who waits keeps what it was called with, and nobody needs the operations once they are on
   // their way to the store.
-  return settle(carryOut(parts, operations, outer, batch.progress), batch)
+  return settle(carryOut(parts, operations, batch), batch)
 }
 
 /** What is known of a batch apart from its operations. */
@@ -126,8 +126,7 @@ async function settle(
 async function carryOut(
   parts: readonly BatchPart[],
   operations: readonly PartRequest[],
-  outer: Call,
-  progress: Progress,
+  { outer, progress }: Batch,
 ): Promise<readonly PartReply[]> {
   const [first] = operations as readonly [PartRequest]
   if (parts.length > 1) {

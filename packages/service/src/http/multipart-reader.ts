@@ -247,6 +247,7 @@ function* delimited({ body, text, at: start, until: end }: Piece, boundary: stri
   }
 }
 
+/** By a slice, which costs nothing and is compared as memory: `startsWith` doubles the time of taking a batch apart. */
 function standsAt(text: string, at: number, expected: string): boolean {
   return text.slice(at, at + expected.length) === expected
 }

@@ -15,7 +15,7 @@ const endMsMax = 20_000
 it('a process that exits in the middle of a commit ends, and leaves the store free', async () => {
   const path = await temporaryFolder()
   for (let round = 0; round < rounds; round++) {
-    const child = startWriter(path, `round${round}`, 60 + 7 * round)
+    const child = startWriter(path, `round${round}`, 'writing', 20 + 7 * round)
     assert.deepEqual(await once(child, 'exit'), [0, null], `in round ${round}`)
   }
 })
@@ -23,7 +23,7 @@ it('a process that exits in the middle of a commit ends, and leaves the store fr
 it('so does one whose writer still waits to open the store', async () => {
   const path = await temporaryFolder()
   const exitMs = 200
-  const child = startWriter(path, 'waits', exitMs)
+  const child = startWriter(path, 'waits', 'open', exitMs)
   const exited = once(child, 'exit')
   await once(child, 'message')
   const environment = openEnvironment(openDataFolder(path), { keys: false })
@@ -32,6 +32,6 @@ it('so does one whose writer still waits to open the store', async () => {
   await environment.close()
 })
 
-function startWriter(path: string, table: string, exitMs: number): ChildProcess {
-  return fork(writer, [path, table, String(exitMs)], { timeout: endMsMax, killSignal: 'SIGKILL' })
+function startWriter(path: string, table: string, since: 'open' | 'writing', exitMs: number): ChildProcess {
+  return fork(writer, [path, table, since, String(exitMs)], { timeout: endMsMax, killSignal: 'SIGKILL' })
 }

@@ -152,6 +152,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     partition: PartitionKey,
     mutations: readonly Mutation[],
   ): Promise<CommitOutcome> {
+    // `ask` would throw it.
     if (broken !== undefined) return Promise.reject(broken)
     const { length } = mutations
     const { id, answered } = ask()
