@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exchange } from './connection.ts'
+import { installed } from './install.ts'
 import { startChild, stopChild } from './processes.ts'
 import { requestWriter } from './requests.ts'
 
@@ -54,15 +55,13 @@ export const targets: readonly Target[] = [
 ]
 
 const startMsMax = 60_000
-const installMsMax = 300_000
-
 const azuriteVersions = ['3.37.0', 'latest']
 
 async function startAzurite({ dataFolder, installFolder }: Place): Promise<Server> {
-  const version = await installAzurite(installFolder)
+  const { folder, version } = await installed(installFolder, 'azurite', azuriteVersions)
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
-  const main = join(installFolder, 'node_modules', 'azurite', 'dist', 'src', 'table', 'main.js')
+  const main = join(folder, 'dist', 'src', 'table', 'main.js')
   // biome-ignore format: an option and its value share a line
   const child = startChild(process.execPath, [
     main,
@@ -74,24 +73,6 @@ async function startAzurite({ dataFolder, installFolder }: Place): Promise<Serve
     '--silent', '--skipApiVersionCheck', '--disableTelemetry',
   ], { cwd: dataFolder, stdio: ['ignore', 'ignore', 'inherit'] })
   return await serverOf(child, version, async () => `http://127.0.0.1:${port}`)
-}
-
-async function installAzurite(folder: string): Promise<string> {
-  const description = join(folder, 'node_modules', 'azurite', 'package.json')
-  for (const version of existsSync(description) ? [] : azuriteVersions) {
-    process.stderr.write(`installing azurite@${version} into ${folder}\n`)
-    mkdirSync(folder, { recursive: true })
-    const npm = startChild(
-      'npm',
-      ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `azurite@${version}`],
-      { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], timeout: installMsMax },
-    )
-    const [code] = (await once(npm, 'exit')) as [number | null]
-    if (code === 0 && existsSync(description)) break
-  }
-  if (!existsSync(description))
-    throw new Error('Azurite could not be installed: is npm able to fetch packages?')
-  return (JSON.parse(readFileSync(description, 'utf8')) as { version: string }).version
 }
 
 const partitaMain = fileURLToPath(new URL('../bin/partita.js', import.meta.url))
