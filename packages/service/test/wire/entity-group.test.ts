@@ -475,6 +475,8 @@ const refusals: readonly [what: string, operations: readonly Operation[], refuse
   ['two tables',               [insert('1'), at('others', insert('2'))], [400, 'CommandsInBatchActOnDifferentPartitions', `1:${apart}`], 'late'],
   ['one entity twice',         [insert('1'), insert('1')],             [400, 'InvalidDuplicateRow', `1:${twice}`], 'late'],
   ['one entity twice, later',  [insert('1'), insert('2'), insert('3'), remove('2')], [400, 'InvalidDuplicateRow', `3:${twice}`], 'late'],
+  ['one entity twice, rows in no order', [insert('3'), insert('1'), insert('2'), insert('1')], [400, 'InvalidDuplicateRow', `3:${twice}`], 'late'],
+  ['one entity twice, first in order', [insert('1'), insert('3'), insert('2'), insert('3')], [400, 'InvalidDuplicateRow', `3:${twice}`], 'late'],
   ['a read in a change set',   [insert('1'), read('old')],             [400, 'InvalidInput', `1:${input}`], 'early'],
   ['a read alone in one',      [read('old')],                          [400, 'InvalidInput', `0:${input}`], 'early'],
   ['Create Table',             [insert('1'), at('Tables', { ...insert('2'), body: '{"TableName":"abc"}' })], [400, 'InvalidInput', `1:${input}`], 'early'],
