@@ -63,9 +63,9 @@ export function requestWriter(host: string): RequestWriter {
   }
 
   function group(jsons: readonly string[]): string {
-    let body = '--batch_b\r\nContent-Type: multipart/mixed; boundary=changeset_c\r\n\r\n'
-    for (const json of jsons) body += `${groupPart}${json}\r\n`
-    return withBody(groupHead, `${body}--changeset_c--\r\n--batch_b--\r\n`)
+    // Joined, not added up: the runtime writes a text of many pieces much slower than one.
+    const parts = jsons.join(`\r\n${groupPart}`)
+    return withBody(groupHead, `${groupsLead}${groupPart}${parts}\r\n--changeset_c--\r\n--batch_b--\r\n`)
   }
 
   function entityPath({ partition, row }: RowAddress): string {
@@ -130,6 +130,7 @@ export function markOf(address: RowAddress): string {
 }
 
 const jsonType = 'Content-Type: application/json\r\n'
+const groupsLead = '--batch_b\r\nContent-Type: multipart/mixed; boundary=changeset_c\r\n\r\n'
 
 function withBody(head: string, body: string): string {
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`

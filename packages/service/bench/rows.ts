@@ -35,7 +35,7 @@ export function newRow(client: number, number: number, partitions: number): RowA
 export function groupRow(client: number, group: number, place: number, partitions: number): RowAddress {
   return {
     partition: partitionName(scatter(group * 64 + client) % partitions),
-    row: `g${client}-${digits(group, 7)}-${digits(place, 2)}`,
+    row: `g${client}-${digits(group, 7)}-${digits(place, placeDigits)}`,
   }
 }
 
@@ -48,9 +48,17 @@ export function loadedRowJson(number: number): string {
   return jsonOf(loadedRow(number), propertiesOf(number))
 }
 
-/** A new row or a group row as JSON. They share their properties, so that writing them costs a client little. */
+/** A new row as JSON. They share their properties, so that writing them costs a client little. */
 export function newRowJson(address: RowAddress): string {
   return jsonOf(address, newProperties)
+}
+
+/** The rows of a group as JSON. They differ in their places only, and share the properties of new rows. */
+export function groupJsons(client: number, group: number, partitions: number): string[] {
+  const { partition, row } = groupRow(client, group, 0, partitions)
+  const first = jsonOf({ partition, row }, newProperties)
+  const lead = first.slice(0, first.indexOf(row) + row.length - placeDigits)
+  return groupTails.map((tail) => lead + tail)
 }
 
 // Plain ASCII, so that characters count as bytes.
@@ -91,6 +99,12 @@ const description =
 const firstCreatedMs = Date.UTC(2020, 0)
 const serialOfNewRows = 2_000_000_000
 const newProperties = propertiesOf(serialOfNewRows)
+const placeDigits = 2
+/** What follows where the place of a group's row begins. */
+const groupTails = Array.from(
+  { length: rowsPerGroup },
+  (_, place) => `${digits(place, placeDigits)}",${newProperties}}`,
+)
 
 /** A fixed scrambling of the numbers below 2^32: neighbours land far apart, and every run agrees. */
 export function scatter(number: number): number {

@@ -12,6 +12,7 @@ import {
 } from './requests.ts'
 import {
   changeJson,
+  groupJsons,
   groupRow,
   loadedRow,
   loadedRowJson,
@@ -73,7 +74,7 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
     case 'load groups':
       return preparedAhead((work.until - work.from) / rowsPerGroup, (group) => {
         const first = work.from + group * rowsPerGroup
-        return groupOf((place) => loadedRowJson(first + place))
+        return groupOf(Array.from({ length: rowsPerGroup }, (_, place) => loadedRowJson(first + place)))
       })
     case 'get':
       return cycled(signedAheadMax, (turn) => {
@@ -123,7 +124,7 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
       }))
     case 'insert group':
       return counted(work.from, Infinity, (group) =>
-        groupOf((place) => newRowJson(groupRow(work.client, group, place, work.rows / rowsPerPartition))),
+        groupOf(groupJsons(work.client, group, work.rows / rowsPerPartition)),
       )
     case 'delete': {
       // A place of each group in turn: neighbours in time are no neighbours in the table.
@@ -143,8 +144,7 @@ export function operationsOf(work: Work, write: RequestWriter): Operations {
       return unreachable(work)
   }
 
-  function groupOf(jsonAt: (place: number) => string): Operation {
-    const jsons = Array.from({ length: rowsPerGroup }, (_, place) => jsonAt(place))
+  function groupOf(jsons: readonly string[]): Operation {
     return { request: write.group(jsons), complaint: allWritten }
   }
 
@@ -224,11 +224,13 @@ function holds(marks: readonly string[], rows: number): (answer: Answer) => stri
   }
 }
 
+const writtenLine = Buffer.from('HTTP/1.1 204')
+
 function allWritten(answer: Answer): string | undefined {
   if (answer.status !== 202) return refusal(answer, 202)
   let at = 0
   for (let part = 0; part < rowsPerGroup; part++) {
-    at = answer.body.indexOf('HTTP/1.1 204', at) + 1
+    at = answer.body.indexOf(writtenLine, at) + 1
     if (at === 0) return `a group of which ${part} parts were written: ${excerpt(answer)}`
   }
   return undefined
