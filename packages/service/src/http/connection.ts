@@ -101,8 +101,7 @@ export function serveConnection(socket: Socket, patience: Patience, respond: Res
       phase = 'head'
       sinceMs = startedMs
     }
-    const end =
-      bytes.indexOf(emptyLine, Math.max(searched - emptyLine.length, 0), 'latin1') + emptyLine.length
+    const end = bytes.indexOf(emptyLine, Math.max(searched - emptyLine.length, 0)) + emptyLine.length
     const found = end >= emptyLine.length
     if ((found ? end : bytes.length) > limits.headerBytesMax) throw new BadHttp(431)
     if (!found) {
@@ -233,7 +232,7 @@ function piecesOf({ head, body, chunked }: Message, withoutBody: boolean): Piece
 
 function nothing(): void {}
 
-const emptyLine = '\r\n\r\n'
+const emptyLine = Buffer.from('\r\n\r\n')
 const lastChunk = '\r\n0\r\n\r\n'
 
 function frameOf(content: string | Buffer): string {
