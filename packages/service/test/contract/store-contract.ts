@@ -589,6 +589,46 @@ export function storeContract(name: string, open: (clock: Clock) => Promise<Stor
         assert.equal((await recordsOf(store, table)).length, before.length + refusals.length)
       })
 
+      it('names the first refused also where rows are long, of whatever kind it is', async () => {
+        const table = await newTable()
+        const long = { text: text('x'.repeat(600)) }
+        const keys = Array.from({ length: 100 }, (_, i) => keyAt('p', `r${100 + i}`))
+        const taken = new Set([30, 31, 70, 99])
+        await Promise.all([...taken].map((i) => putOne(store, table, keys[i] as EntityKey, long)))
+        const before = await recordsOf(store, table)
+        for (const first of [0, 1, 17, 30, 31, 50, 70, 98, 99]) {
+          // Behind the first there are refusals of every other kind.
+          const group = keys.map((key, i) => {
+            if (i === first || (i > first && i % 3 === 0))
+              return put(key, long, taken.has(i) ? absent : present)
+            if (i > first && i % 3 === 1) return merge(key, long, at(1n as Version))
+            return put(key, long, taken.has(i) ? any : absent)
+          })
+          const outcome = await store.commit(table, keyAt('p', '').partition, group)
+          const reason = taken.has(first) ? 'exists' : 'missing'
+          assert.deepEqual(outcome, { kind: 'refused', index: first, reason })
+          assertSame(await recordsOf(store, table), before)
+        }
+      })
+
+      it('hands out versions in the order of the mutations, also where rows are long', async () => {
+        const table = await newTable()
+        const keys = Array.from({ length: 100 }, (_, i) => keyAt('p', `r${100 + ((i * 37) % 100)}`))
+        const group = keys.map((key, i) => put(key, { text: text('x'.repeat(300 + 5 * i)) }, absent))
+        const versions = await commit(store, table, 'p', group)
+        assert.deepEqual(
+          versions,
+          versions.toSorted((a, b) => Number(a - b)),
+        )
+        assert.equal(new Set(versions).size, 100)
+        for (const [i, key] of keys.entries()) {
+          const record = await store.get(table, key)
+          assert(record !== undefined)
+          assert.equal(versionOf(record), versions[i])
+          assert.equal(valueIn(record, 'text'), 'x'.repeat(300 + 5 * i))
+        }
+      })
+
       it('applies a hundred mutations at once', async () => {
         const table = await newTable()
         const keys = Array.from({ length: 100 }, (_, i) => keyAt('p', `r${i}`))

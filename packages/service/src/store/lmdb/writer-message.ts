@@ -44,7 +44,12 @@ export interface WriterReport {
 export interface PackedCommit {
   readonly id: number
   readonly table: TableId
-  readonly mutations: readonly { readonly key: Uint8Array; readonly change: Change }[]
+  readonly mutations: readonly PackedMutation[]
+}
+
+export interface PackedMutation {
+  readonly key: Uint8Array
+  readonly change: Change
 }
 
 const kinds = ['put', 'merge', 'remove'] as const
@@ -125,7 +130,7 @@ export function* unpackCommits(packed: Uint8Array): Generator<PackedCommit> {
     const table = bytes.readUInt32BE(at + 4) as TableId
     const count = bytes.readUInt16BE(at + 8)
     at += commitHeaderBytes
-    const mutations: { key: Uint8Array; change: Change }[] = []
+    const mutations: PackedMutation[] = []
     for (let i = 0; i < count; i++) {
       const kind = kinds[bytes[at] as 0 | 1 | 2]
       const when = unpackCondition(bytes, at + 1)

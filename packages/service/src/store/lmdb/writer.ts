@@ -6,7 +6,7 @@ import { strict as assert } from 'node:assert'
 import { statfsSync } from 'node:fs'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { TransactionFlags } from 'lmdb'
-import { type Applied, applyMutation, type Refusal } from '../../model/mutation.ts'
+import { type Applied, applyMutation } from '../../model/mutation.ts'
 import { type EntityRecord, recordBytesMax, writeRecord } from '../../model/record.ts'
 import { catalogue, firstTableId, type TableId } from '../../model/table.ts'
 import type { Ticks } from '../../model/ticks.ts'
@@ -27,8 +27,10 @@ import {
   versionFact,
 } from './environment.ts'
 import { type ExitGate, passGate } from './exit-gate.ts'
+import { fillingOrder } from './filling-order.ts'
 import {
   type PackedCommit,
+  type PackedMutation,
   unpackCommits,
   type WriterAnswer,
   type WriterReport,
@@ -191,18 +193,20 @@ function beginSession() {
   function commit({ table, mutations }: PackedCommit, now: Ticks): Outcome {
     if (!isLiving(table)) return { kind: 'no table' }
     const first = nextVersion(last, now)
+    last = (first + BigInt(mutations.length - 1)) as Version
     const inserted: Uint8Array[] = []
     const writes: [key: Uint8Array, applied: Exclude<Applied, { kind: 'refuse' }>, version: Version][] = []
-    for (const [index, { key, change }] of mutations.entries()) {
-      last = nextVersion(last, now)
+    for (const index of fillingOrder(mutations)) {
+      const { key, change } = mutations[index] as PackedMutation
+      const version = (first + BigInt(index)) as Version
       if (change.kind === 'put' && change.when.kind === 'absent') {
         // The engine judges this condition itself: one way down the tree instead of two.
-        if (!insert(key, recordOf(change.keys, change.content, last))) return refuse(index, 'exists')
+        if (!insert(key, recordOf(change.keys, change.content, version))) return refuse()
         inserted.push(key)
       } else {
         const applied = applyMutation(environment.get(key), change)
-        if (applied.kind === 'refuse') return refuse(index, applied.reason)
-        writes.push([key, applied, last])
+        if (applied.kind === 'refuse') return refuse()
+        writes.push([key, applied, version])
       }
     }
     // All conditions hold: only now is anything overwritten, so that a refusal leaves nothing behind.
@@ -212,9 +216,9 @@ function beginSession() {
     }
     return { kind: 'committed', first }
 
-    function refuse(index: number, reason: Refusal): Outcome {
+    function refuse(): Outcome {
       for (const key of inserted) remove(key)
-      return { kind: 'refused', index, reason }
+      return firstRefused(mutations)
     }
   }
 
@@ -253,6 +257,15 @@ function beginSession() {
     living.add(table)
     return true
   }
+}
+
+/** The outcome of a commit that was refused somewhere. */
+function firstRefused(mutations: readonly PackedMutation[]): Outcome {
+  for (const [index, { key, change }] of mutations.entries()) {
+    const applied = applyMutation(environment.get(key), change)
+    if (applied.kind === 'refuse') return { kind: 'refused', index, reason: applied.reason }
+  }
+  throw new Error('a commit was refused of which nothing is refused')
 }
 
 function reclaimSoon(): void {
