@@ -25,15 +25,17 @@ describe('rows that come in groups of a hundred fill their leaves', () => {
     ['of a small size', [200, 200], 0.7],
     ['of sizes that differ by half', [500, 900], 0.7],
   ]
+  const orders: readonly [title: string, placeOf: (group: number) => number][] = [
+    ['behind all others', (group) => group],
+    ['between others', (group) => (group * 37) % groups],
+  ]
   for (const [title, textBytes, least] of cases) {
-    it(`${title}, behind all others`, async () => {
-      const full = await fullness(textBytes, (group) => `p${String(group).padStart(3, '0')}`)
-      assert(full >= least, `leaves are full to ${full.toFixed(2)}`)
-    })
-    it(`${title}, between others`, async () => {
-      const full = await fullness(textBytes, (group) => `p${String((group * 37) % groups).padStart(3, '0')}`)
-      assert(full >= least, `leaves are full to ${full.toFixed(2)}`)
-    })
+    for (const [where, placeOf] of orders) {
+      it(`${title}, ${where}`, async () => {
+        const full = await fullness(textBytes, placeOf)
+        assert(full >= least, `leaves are full to ${full.toFixed(2)}`)
+      })
+    }
   }
 })
 
@@ -61,7 +63,7 @@ it('the order of a group has each place once, whatever its rows are', () => {
 /** Which part of its leaves the rows of a table take. */
 async function fullness(
   [bytesMin, bytesMax]: readonly [number, number],
-  partitionOf: (group: number) => string,
+  placeOf: (group: number) => number,
 ): Promise<number> {
   const path = await temporaryFolder()
   const random = seededRandom(1)
@@ -69,7 +71,7 @@ async function fullness(
   const table = await store.create(account, parseTableName('filled'))
   assert(table !== undefined)
   for (let group = 0; group < groups; group++) {
-    const partition = partitionOf(group)
+    const partition = `p${100 + placeOf(group)}`
     const rows = Array.from({ length: 100 }, (_, i) => {
       const bytes = bytesMin + random.below(bytesMax - bytesMin + 1)
       return put(keyAt(partition, `r${100 + i}`), { text: text('x'.repeat(bytes)) })

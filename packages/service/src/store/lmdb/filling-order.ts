@@ -9,18 +9,15 @@
  */
 import { recordBytesMax } from '../../model/record.ts'
 import { pageBytes } from './environment.ts'
+import { nodeHeaderBytes, offsetBytes, pageHeaderBytes } from './tree.ts'
 import type { PackedMutation } from './writer-message.ts'
-
-/** What a leaf has before its rows, and what a row has there beside its key and its value. */
-const leafHeaderBytes = 24
-const rowHeaderBytes = 10
 
 /** The places of all mutations, each once. REQUIRES: there is one. */
 export function fillingOrder(mutations: readonly PackedMutation[]): Iterable<number> {
   const count = mutations.length
   if (count === 1) return mutations.keys()
   const bytes = mutations.reduce((sum, mutation) => sum + rowBytes(mutation), 0)
-  const leafRows = Math.floor(((pageBytes - leafHeaderBytes) * count) / bytes)
+  const leafRows = Math.floor(((pageBytes - pageHeaderBytes) * count) / bytes)
   // The most that stay in a leaf when it is divided: half of them and one or two, and one more where rows of some bytes
   // stand behind, as the store's own do, because LMDB counts those like others. Source: mdb_page_split of LMDB 0.9.90.
   const leftRows = Math.floor(leafRows / 2) + 3
@@ -35,8 +32,8 @@ export function fillingOrder(mutations: readonly PackedMutation[]): Iterable<num
   return before.concat(after)
 }
 
+/** What a row takes of its leaf. */
 function rowBytes({ key, change }: PackedMutation): number {
-  return change.kind === 'remove'
-    ? 0
-    : rowHeaderBytes + key.length + recordBytesMax(change.keys, change.content)
+  if (change.kind === 'remove') return 0
+  return offsetBytes + nodeHeaderBytes + key.length + recordBytesMax(change.keys, change.content)
 }

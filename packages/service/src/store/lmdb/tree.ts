@@ -31,8 +31,10 @@ export interface Rows extends Records {
   close(): void
 }
 
-const pageHeaderBytes = 24
-const nodeHeaderBytes = 8
+export const pageHeaderBytes = 24
+export const nodeHeaderBytes = 8
+/** What a page finds one of its nodes by. */
+export const offsetBytes = 2
 const branchFlag = 1
 const longFlag = 1
 
